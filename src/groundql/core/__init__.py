@@ -1,0 +1,1 @@
+"""Types that every room speaks; standard library only."""
