@@ -1,0 +1,1 @@
+"""Models: the local one, providers, and what wraps them."""
