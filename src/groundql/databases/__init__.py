@@ -1,0 +1,1 @@
+"""Thin drivers: describe, sample, execute, close."""
