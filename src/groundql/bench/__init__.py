@@ -1,0 +1,1 @@
+"""Measure: benchmarks, evaluators and the sample worlds they run on."""

@@ -1,0 +1,29 @@
+"""Give the sample worlds that ship with the package: real published data as document databases."""
+
+from __future__ import annotations
+
+from groundql.bench.worlds.world import World, WorldTask
+
+_WORLDS = (
+    World(name="webcompat", title="Web platform features and the browsers that support them", licence="CC0-1.0"),
+)
+
+
+def list_worlds() -> tuple[World, ...]:
+    """Give all sample worlds, smallest first."""
+    return _WORLDS
+
+
+def open_world(name: str) -> World:
+    """Give the sample world of a name.
+
+    Raises: KeyError with the known names when there is none
+    """
+    for world in _WORLDS:
+        if world.name == name:
+            return world
+    known = ", ".join(world.name for world in _WORLDS)
+    raise KeyError(f"no sample world is named {name!r}; there are: {known}")
+
+
+__all__ = ["World", "WorldTask", "list_worlds", "open_world"]
