@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from groundql.databases.embedded import EmbeddedServer
-from groundql.errors import EmbeddedUnavailable
 from pymongo import MongoClient
 from pymongo.database import Database as MongoDatabase
+
+from groundql.databases.embedded import EmbeddedServer
+from groundql.errors import EmbeddedUnavailable
 
 Document = dict[str, Any]
 

@@ -93,7 +93,8 @@ class EmbeddedServer:
 
     def _failure(self) -> EmbeddedUnavailable:
         process, log = self._process, self._log
-        assert process is not None and log is not None
+        assert process is not None
+        assert log is not None
         ended = process.poll() is not None
         self.stop()
         last = log.last_line or "it wrote nothing"

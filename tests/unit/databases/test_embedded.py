@@ -9,10 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
-from groundql.databases.embedded import COMMAND, EmbeddedServer, find_command, missing
-from groundql.errors import EmbeddedUnavailable
 from pymongo import MongoClient
 from pymongo.errors import ConnectionFailure
+
+from groundql.databases.embedded import COMMAND, EmbeddedServer, find_command, missing
+from groundql.errors import EmbeddedUnavailable
 
 PARENT = """
 import sys, time

@@ -71,7 +71,8 @@ def _engine_problem() -> str | None:
 def _serve(arguments: list[str]) -> int:
     from secantus.cli import main as serve
 
-    if not any(a.split("=")[0] == "--config" for a in arguments):  # a secantusd.toml lying about must not change how this server runs
+    # A secantusd.toml lying about must not change how this server runs.
+    if not any(a.split("=")[0] == "--config" for a in arguments):
         arguments = ["--config", _empty_config(), *arguments]
     return serve(arguments)
 

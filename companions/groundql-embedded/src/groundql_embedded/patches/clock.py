@@ -14,7 +14,7 @@ _resolve_let_vars_stock = C._resolve_let_vars
 
 
 def _stored_form(moment: dt.datetime) -> dt.datetime:
-    return moment.astimezone(dt.timezone.utc).replace(tzinfo=None, microsecond=moment.microsecond // 1000 * 1000)
+    return moment.astimezone(dt.UTC).replace(tzinfo=None, microsecond=moment.microsecond // 1000 * 1000)
 
 
 @patch()
@@ -23,7 +23,7 @@ def now_is_a_stored_date():
         ctx = ctx or A.PipelineContext()
         now = ctx.vars.get("NOW")
         if now is None or now.tzinfo is not None:
-            ctx.vars["NOW"] = _stored_form(now or dt.datetime.now(dt.timezone.utc))
+            ctx.vars["NOW"] = _stored_form(now or dt.datetime.now(dt.UTC))
         return _apply_pipeline_stock(docs, pipeline, ctx, **kw)
 
     def resolve_let_vars(let):
