@@ -67,7 +67,7 @@ def read_json(text: str, fits: Callable[[Any], bool] = lambda _: True) -> Any:
         values.append(value)
     if not values:
         raise NotJson(reason)
-    return next((value for value in values if isinstance(value, dict)), values[0])
+    return min(values, key=lambda value: not isinstance(value, dict))
 
 
 def _candidates(text: str) -> Iterator[str]:
