@@ -1,0 +1,124 @@
+"""Alignment gates: pure functions from claims and grounding to findings; no syntax here."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, TypeAlias
+
+from groundql.checking.paths import path_findings
+from groundql.checking.values import value_findings
+from groundql.checking.kinds import kind_findings
+from groundql.core.answer import Candidate, Grounding
+from groundql.core.catalog import Container
+from groundql.core.finding import Code, Finding
+from groundql.core.ports import Check, Env
+from groundql.core.program import Claims, Place
+from groundql.grounding.terms import LimitAsk, NumberTerm, limit_of, thresholds_of
+
+Rule: TypeAlias = Callable[[Claims, Grounding], Sequence[Finding]]
+WHOLE: Final = Place(-1)
+
+
+def lift(rule: Rule) -> Check:
+    """Turn a pure rule into a check step."""
+
+    async def check(candidate: Candidate, grounding: Grounding, env: Env) -> Sequence[Finding]:
+        return rule(candidate.claims, grounding)
+
+    return check
+
+
+def container_findings(claims: Claims, grounding: Grounding) -> list[Finding]:
+    """Name the containers that do not exist."""
+    known = grounding.catalog.by_name
+    return [
+        Finding(
+            Code.UNKNOWN_CONTAINER,
+            f"there is no collection {name!r}",
+            path=name,
+            nearest=nearest_names(name, known),
+        )
+        for name in sorted(claims.containers)
+        if name not in known
+    ]
+
+
+def number_findings(claims: Claims, grounding: Grounding) -> list[Finding]:
+    """Name the thresholds of the question that stand nowhere in the program."""
+    said = _numbers_said(claims)
+    return [
+        Finding(
+            Code.NUMBER_UNUSED,
+            f"the question says {term.text!r}, but {_plain(term.number)} stands nowhere in the program",
+            evidence="the question's own words",
+            nearest=(_plain(term.number),),
+            blocking=False,
+        )
+        for term in thresholds_of(grounding.question.text)
+        if not _is_said(term, said)
+    ]
+
+
+def limit_findings(claims: Claims, grounding: Grounding) -> list[Finding]:
+    """Compare the number of rows the question asks for with the program's limits."""
+    ask = limit_of(grounding.question.text)
+    if ask is None or ask.implied or ask.number in claims.numbers:
+        return []
+    if any(count == ask.number for _, count in claims.limits):
+        return []
+    return [_limit_finding(ask, claims)]
+
+
+def _limit_finding(ask: LimitAsk, claims: Claims) -> Finding:
+    if not claims.limits:
+        message = f"the question asks for {ask.text!r}, but the program has no $limit"
+        return Finding(Code.LIMIT_MISSING, message, nearest=(str(ask.number),), blocking=False)
+    place, count = claims.limits[-1]
+    message = f"the question asks for {ask.text!r}, but the program keeps {count} rows"
+    return Finding(Code.LIMIT_DIFFERS, message, place, nearest=(str(ask.number),), blocking=False)
+
+
+def _numbers_said(claims: Claims) -> frozenset[float]:
+    said = set(claims.numbers) | {float(count) for _, count in claims.limits}
+    for text in (*claims.texts, *(c.read.key for c in claims.comparisons), *(r.key for r in claims.reads)):
+        said.update(_numbers_in(text))
+    for comparison in claims.comparisons:
+        said.update(_date_numbers(comparison.value))
+    return frozenset(said)
+
+
+def _numbers_in(text: str) -> Iterable[float]:
+    digits = "".join(c if c.isdigit() or c == "." else " " for c in text)
+    for word in digits.split():
+        try:
+            yield float(word.strip("."))
+        except ValueError:
+            continue
+
+
+def _date_numbers(value: Any) -> Iterable[float]:
+    if isinstance(value, dt.datetime):
+        # "before 2011" is rightly written as a bound at the year's edge, on either side
+        yield from (float(value.year), float(value.year - 1), float(value.year + 1), float(value.month), float(value.day))
+    elif isinstance(value, list | tuple):
+        for item in value:  # pyright: ignore[reportUnknownVariableType]
+            yield from _date_numbers(item)
+
+
+def _is_said(term: NumberTerm, said: frozenset[float]) -> bool:
+    number = term.number
+    # a strict bound on whole numbers has an equal inclusive one: "more than 3" is also >= 4; a share is also a percentage
+    same = (number, number / 100, number * 100, number - 1, number + 1, -number, 1 - number / 100)
+    return any(abs(s - n) <= 1e-9 * max(1.0, abs(n)) for n in same for s in said)
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if float(number).is_integer() else str(number)
+
+
+path_gate = lift(lambda claims, grounding: [*container_findings(claims, grounding), *path_findings(claims, grounding)])
+kind_gate = lift(kind_findings)
+value_gate = lift(value_findings)
+number_gate = lift(number_findings)
+limit_gate = lift(limit_findings)

@@ -1,0 +1,171 @@
+"""The value gate: literals must have the stored form, lie on the right path, and be applied where the question says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from groundql.checking.nearest import nearest_names
+from groundql.core.answer import Grounding
+from groundql.core.catalog import Container, Field, Witness
+from groundql.core.finding import Code, Finding
+from groundql.core.path import ITEMS, Path
+from groundql.core.program import Claims, Comparison, ReadStatus
+from groundql.grounding.values import fold
+
+EXACT: Final = frozenset({"$eq", "$in", "$all"})
+MOST_SHOWN: Final = 3
+
+
+def value_findings(claims: Claims, grounding: Grounding) -> list[Finding]:
+    """Check every text literal that a filter compares, then every value that the question insists on."""
+    compared = [f for c in claims.comparisons for f in _compared(c, grounding)]
+    return [*compared, *_unused(claims, grounding)]
+
+
+def _compared(comparison: Comparison, grounding: Grounding) -> Iterable[Finding]:
+    read = comparison.read
+    container = grounding.catalog.get(read.container)
+    if comparison.operator not in EXACT or read.status is not ReadStatus.STORED or container is None or not read.path:
+        return
+    field = _value_field(container, read.path)
+    for value in _texts_of(comparison.value):
+        found = _judge(value, comparison, field, container, grounding.witnesses)
+        if found is not None:
+            yield found
+
+
+def _texts_of(value: Any) -> Iterable[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple):
+        yield from (v for v in value if isinstance(v, str))  # pyright: ignore[reportUnknownVariableType]
+
+
+def _value_field(container: Container, path: Path) -> Field | None:
+    """The field whose values an engine compares: an array's items stand for the array."""
+    field = container.get(path)
+    while field is not None and not field.values and container.get(path / ITEMS) is not None:
+        path = path / ITEMS
+        field = container.get(path)
+    return field
+
+
+def _judge(
+    value: str, comparison: Comparison, field: Field | None, container: Container, witnesses: Sequence[Witness]
+) -> Finding | None:
+    stored = _stored_here(field, container, witnesses)
+    if value in stored:
+        return None
+    same = sorted(s for s in stored if fold(s) == fold(value))
+    if same:
+        return _stored_form(value, same, comparison)
+    if field is None or not field.complete:
+        return _elsewhere(value, comparison, witnesses, proven=False)
+    found = _elsewhere(value, comparison, witnesses, proven=container.is_exhaustive)
+    return found or _absent(value, field, comparison, proven=container.is_exhaustive)
+
+
+def _stored_here(field: Field | None, container: Container, witnesses: Sequence[Witness]) -> frozenset[str]:
+    if field is None:
+        return frozenset()
+    here = {v for v in field.values if isinstance(v, str)}
+    here.update(
+        w.stored
+        for w in witnesses
+        if w.container == container.name and w.path == field.path and not w.is_key and isinstance(w.stored, str)
+    )
+    return frozenset(here)
+
+
+def _stored_form(value: str, same: Sequence[str], comparison: Comparison) -> Finding:
+    return Finding(
+        Code.STORED_FORM,
+        f"{value!r} is not how {comparison.read.text!r} stores it",
+        comparison.place,
+        path=comparison.read.text,
+        evidence="stored as " + ", ".join(repr(s) for s in same[:MOST_SHOWN]),
+        nearest=tuple(same[:MOST_SHOWN]),
+        blocking=comparison.is_filter,
+    )
+
+
+def _elsewhere(value: str, comparison: Comparison, witnesses: Sequence[Witness], *, proven: bool) -> Finding | None:
+    where = [w for w in witnesses if isinstance(w.stored, str) and fold(w.stored) == fold(value)]
+    if not where or any(w.path == comparison.read.path and w.container == comparison.read.container for w in where):
+        return None
+    places = tuple(describe_witness(w) for w in where[:MOST_SHOWN])
+    return Finding(
+        Code.VALUE_ELSEWHERE,
+        f"{value!r} was not found at {comparison.read.text!r}",
+        comparison.place,
+        path=comparison.read.text,
+        evidence="it is stored elsewhere",
+        nearest=places,
+        blocking=proven and comparison.is_filter,
+    )
+
+
+def _absent(value: str, field: Field, comparison: Comparison, *, proven: bool) -> Finding:
+    values = [v for v in field.values if isinstance(v, str)]
+    return Finding(
+        Code.VALUE_ABSENT,
+        f"no document holds {value!r} at {comparison.read.text!r}",
+        comparison.place,
+        path=comparison.read.text,
+        evidence=f"all {len(values)} stored values are known",
+        nearest=nearest_names(value, values) or tuple(values[:MOST_SHOWN]),
+        blocking=proven and comparison.is_filter,
+    )
+
+
+def describe_witness(witness: Witness) -> str:
+    """Say where and how a term is stored, in a few words."""
+    kind = "key of" if witness.is_key else "value at"
+    return f"{witness.stored!r} {kind} {witness.container}.{witness.path}"
+
+
+def _unused(claims: Claims, grounding: Grounding) -> Iterable[Finding]:
+    terms: dict[str, list[Witness]] = {}
+    for witness in grounding.witnesses:
+        if witness.hard and isinstance(witness.stored, str):
+            terms.setdefault(witness.term, []).append(witness)
+    applied, mentioned = _applied(claims), frozenset(fold(t) for t in claims.texts)
+    for term, witnesses in terms.items():
+        if not any(_is_applied(w, applied) for w in witnesses):
+            yield _unused_finding(term, witnesses, mentioned)
+
+
+def _applied(claims: Claims) -> frozenset[str]:
+    texts = {read.key for read in claims.reads if read.key}
+    for comparison in claims.comparisons:
+        texts.update(_texts_of(comparison.value))
+        pattern = getattr(comparison.value, "pattern", None)
+        if isinstance(pattern, str):
+            texts.add(pattern)
+        texts.add(comparison.read.key)
+    return frozenset(fold(t) for t in texts if t)
+
+
+def _is_applied(witness: Witness, applied: frozenset[str]) -> bool:
+    wanted = fold(str(witness.stored))
+    return wanted in applied or any(wanted in a or (len(a) > 2 and a in wanted) for a in applied) or _as_regex(wanted, applied)
+
+
+def _as_regex(wanted: str, applied: frozenset[str]) -> bool:
+    return any(re.sub(r"[\\^$.*?()\[\]{}+|]", "", a) == wanted for a in applied)
+
+
+def _unused_finding(term: str, witnesses: Sequence[Witness], mentioned: frozenset[str]) -> Finding:
+    only_said = any(fold(str(w.stored)) in mentioned for w in witnesses)
+    what = "is only mentioned, never compared with anything" if only_said else "is never used"
+    return Finding(
+        Code.VALUE_UNUSED,
+        f"the question names {term!r}, which {what} in the program",
+        evidence="the question's own words, found in the data",
+        nearest=tuple(describe_witness(w) for w in witnesses[:MOST_SHOWN]),
+        blocking=False,
+    )
+
+

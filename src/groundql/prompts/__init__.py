@@ -1,0 +1,1 @@
+"""Prompts as text; `groundql.solvers.prompting` fills them in."""

@@ -1,0 +1,90 @@
+"""The evidence of an answer: what was read, how often it is there, how rows became few, and what to watch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from groundql.checking.funnel import measure_funnel
+from groundql.core.answer import Candidate, Evidence, Grounding, PathEvidence
+from groundql.core.catalog import Catalog, Field, Witness
+from groundql.core.kind import Kind
+from groundql.core.ports import Env
+from groundql.core.program import Claims
+from groundql.grounding.values import fold
+
+LOW_PRESENCE: float = 0.5
+
+
+async def explain(candidate: Candidate, grounding: Grounding, env: Env) -> Evidence:
+    """Gather the evidence for one executed candidate."""
+    claims, catalog = candidate.claims, grounding.catalog
+    return Evidence(
+        witnesses=tuple(w for w in grounding.witnesses if is_used(w, claims)),
+        paths=tuple(_paths(claims, catalog)),
+        funnel=await measure_funnel(candidate, grounding, env),
+        dates=grounding.dates,
+        assumptions=candidate.assumptions,
+        warnings=tuple(_warnings(candidate, grounding)),
+    )
+
+
+def is_used(witness: Witness, claims: Claims) -> bool:
+    """Tell whether a program uses a witnessed value: as a literal or as a map's key."""
+    stored = fold(str(witness.stored))
+    said = {fold(t) for t in claims.texts} | {fold(r.key) for r in claims.reads if r.key}
+    number = witness.stored
+    if isinstance(number, int | float) and not isinstance(number, bool) and float(number) in claims.numbers:
+        return True
+    return stored in said or any(stored in text for text in said if len(stored) > 2)
+
+
+def _fields(claims: Claims, catalog: Catalog) -> Iterable[tuple[str, Field]]:
+    seen: set[tuple[str, str]] = set()
+    for read in claims.stored_reads():
+        container = catalog.get(read.container)
+        field = container.get(read.path) if container and read.path else None
+        mark = (read.container, str(read.path))
+        if field is not None and mark not in seen:
+            seen.add(mark)
+            yield read.container, field
+
+
+def _paths(claims: Claims, catalog: Catalog) -> Iterable[PathEvidence]:
+    for container, field in _fields(claims, catalog):
+        yield PathEvidence(container, str(field.path), kinds_text(field), field.present_share)
+
+
+def kinds_text(field: Field) -> str:
+    """The kinds at a path with their shares, the only one bare: `string`, or `string 97%, null 3%`."""
+    if len(field.kinds) == 1:
+        return field.kinds[0][0].value
+    return ", ".join(f"{kind.value} {share_text(count / field.count)}" for kind, count in field.kinds)
+
+
+def share_text(share: float) -> str:
+    """A share as a percentage that never says 0 or 100 when it is not."""
+    if 0 < share < 0.005:
+        return "<1%"
+    if 0.995 < share < 1:
+        return ">99%"
+    return f"{share:.0%}"
+
+
+def _warnings(candidate: Candidate, grounding: Grounding) -> Iterable[str]:
+    rows = candidate.rows
+    if rows is not None and rows.truncated:
+        yield f"Only the first {len(rows.records)} rows are shown: the limit on {rows.truncated_by or 'rows'} was reached."
+    for term in grounding.missing_terms:
+        yield f"{term!r} was looked for in the stored data and not found."
+    for container, field in _fields(candidate.claims, grounding.catalog):
+        if field.present_share < LOW_PRESENCE:
+            yield f"{container}.{field.path} is present in only {share_text(field.present_share)} of the places that could hold it."
+        elif field.share(Kind.NULL) > LOW_PRESENCE:
+            yield f"{container}.{field.path} is null in {share_text(field.share(Kind.NULL))} of the places that hold it."
+    for name in sorted(candidate.claims.containers):
+        container = grounding.catalog.get(name)
+        if container is not None and not container.is_exhaustive and container.is_known:
+            sampling = container.sampling
+            yield f"The paths of {name} were inferred from {sampling.documents} of {container.info.documents} documents ({sampling.stop.value})."
+    for finding in candidate.findings:
+        yield str(finding)

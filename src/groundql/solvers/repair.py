@@ -1,0 +1,62 @@
+"""What to tell a model about each kind of finding: one directive a code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from groundql.core.answer import Candidate, Grounding
+from groundql.core.chat import Message
+from groundql.core.finding import Code, Finding
+from groundql.core.ports import Dialogue, Env
+from groundql.grounding.fence import clean
+from groundql.languages.read import write
+from groundql.solvers.prompting import fill
+
+DIRECTIVES: Final[Mapping[Code, str]] = {
+    Code.UNKNOWN_CONTAINER: "Use one of the collections on the card.",
+    Code.UNKNOWN_PATH: "Read a path that the card shows; names are exact.",
+    Code.DROPPED_PATH: "Carry the field through the earlier stage, or read it where that stage put it.",
+    Code.EARLY_PATH: "Compute it in an earlier stage.",
+    Code.KEY_AS_FIELD: "Use a key that the map holds, or go over all of them with $objectToArray.",
+    Code.FIELD_AS_MAP: "Read its fields by name.",
+    Code.ARRAY_AS_SCALAR: "Unwind the array, filter its items, or reduce it to one value before comparing.",
+    Code.KIND_MISMATCH: "Write the literal in the stored kind.",
+    Code.STORED_FORM: "Write the value exactly as stored.",
+    Code.VALUE_ELSEWHERE: "Compare it where it is stored.",
+    Code.VALUE_ABSENT: "Use a stored value; if the question means another one, choose the nearest.",
+    Code.VALUE_UNUSED: "Apply it as a restriction where it is stored, unless the question only mentions it.",
+    Code.NUMBER_UNUSED: "Apply the threshold.",
+    Code.LIMIT_MISSING: "Add the $limit after the sort.",
+    Code.LIMIT_DIFFERS: "Return as many rows as the question asks for.",
+    Code.JOIN_UNWITNESSED: "Join fields whose values really occur on both sides, or read an embedded copy instead.",
+    Code.JOIN_KINDS: "Join fields of the same kind, converting one side where needed.",
+    Code.UNKNOWN_OPERATOR: "Use operators that exist.",
+    Code.FORBIDDEN: "Use read-only stages and operators only.",
+    Code.REJECTED: "Mend what the database refused.",
+    Code.TIMEOUT: "Filter earlier and carry less.",
+    Code.EMPTY: "Check each condition of the stage that removes every row against the stored values shown.",
+    Code.NULL_COLUMN: "Read the column from where it really is.",
+    Code.LEAKED_ID: "Leave the identifier out.",
+    Code.MALFORMED: "Reply with one JSON object of the asked form and nothing else.",
+    Code.CUT_OFF: "Write a shorter program.",
+    Code.REFUSED: "This is a read-only query over the user's own data.",
+}
+"""A code without a directive (a fan-out, say) is shown to people and never sent back."""
+
+
+def needs_repair(candidate: Candidate) -> bool:
+    """Tell whether there is something that the model can be asked to mend."""
+    return any(f.blocking or f.code in DIRECTIVES for f in candidate.findings)
+
+
+async def directives(dialogue: Dialogue, candidate: Candidate, said: str, grounding: Grounding, env: Env) -> Dialogue:
+    """Append what the model said, and what is wrong with it on which evidence."""
+    reply = said or (write(candidate.program, "ejson") if candidate.program else "(nothing usable)")
+    problems = "\n".join(f"- {_line(f)}" for f in candidate.findings if f.blocking or f.code in DIRECTIVES)
+    return (*dialogue, Message("assistant", reply), Message("user", fill("sag/repair", problems=problems)))
+
+
+def _line(finding: Finding) -> str:
+    weight = "must be mended" if finding.blocking else "check this; keep it if you meant it"
+    return f"[{weight}] {clean(str(finding), 600)} {DIRECTIVES.get(finding.code, '')}".rstrip()
