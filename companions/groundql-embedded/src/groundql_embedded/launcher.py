@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -12,13 +13,16 @@ from groundql_embedded.parent import end_with_parent
 
 END_WITH_PARENT = "--end-with-parent"
 WITHOUT = "--without"
+LIST_PATCHES = "--list-patches"
 
 USAGE = f"""\
 usage: groundql-embedded [--host HOST] [--port PORT] [--storage-path DIR|:memory:] [--sync-on-commit]
                          [--standalone] [{END_WITH_PARENT}] [{WITHOUT} PATCH[,PATCH]] [engine options]
+       groundql-embedded {LIST_PATCHES}
 
   {END_WITH_PARENT}  stop when standard input ends or the parent process changes
   {WITHOUT} PATCH       leave a patch out, to see whether the engine still needs it; 'all' for the stock engine
+  {LIST_PATCHES}      print each patch with the conformance cases that it mends, as JSON lines
 
 Every other option goes to the engine; the address is in the line 'secantus listening on HOST:PORT' on stderr.
 """
@@ -39,8 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"groundql-embedded: {problem}", file=sys.stderr)
         return 2
 
-    from groundql_embedded.patches import apply_patches
+    from groundql_embedded.patches import PATCHES, apply_patches
 
+    if LIST_PATCHES in rest:
+        for patch in PATCHES:
+            print(json.dumps({"name": patch.name, "mends": patch.mends}))
+        return 0
     try:
         apply_patches(left_out)
     except KeyError as error:

@@ -17,7 +17,7 @@ def _stored_form(moment: dt.datetime) -> dt.datetime:
     return moment.astimezone(dt.UTC).replace(tzinfo=None, microsecond=moment.microsecond // 1000 * 1000)
 
 
-@patch()
+@patch("now_is_date", "date_lt_now", "subtract_now_date", "dateadd_vs_now")
 def now_is_a_stored_date():
     def apply_pipeline(docs, pipeline, ctx=None, **kw):
         ctx = ctx or A.PipelineContext()

@@ -34,7 +34,12 @@ def _keep_container(old):
     return old if isinstance(old, (dict, list)) else {}
 
 
-@patch()
+@patch(
+    "addfields_nested_object_merges",
+    "addfields_into_array_elements",
+    "addfields_scalar_elements_become_objects",
+    "set_dotted_into_scalar",
+)
 def add_fields_writes_through_arrays():
     def add_fields_one(doc, spec, vars):
         result = copy.deepcopy(doc)
@@ -52,7 +57,7 @@ def add_fields_writes_through_arrays():
     A._add_fields_one = add_fields_one
 
 
-@patch()
+@patch("project_computed_into_array")
 def project_computes_through_arrays():
     def project_one(doc, spec, vars, *rest, **kw):
         computed = {k: v for k, v in spec.items() if _computes_below_an_array(doc, k, v)}
@@ -80,12 +85,12 @@ def _shell(value):
     return [_shell(x) if isinstance(x, list) else {} for x in value] if isinstance(value, list) else {}
 
 
-@patch()
+@patch("unset_string_list_dotted", "project_exclude_in_array")
 def unset_removes_through_arrays():
     A.unset_path = lambda doc, path: drop(doc, path.split("."))
 
 
-@patch()
+@patch("lookup_dotted_local_array", "lookup_foreign_path_through_array")
 def stages_read_through_arrays():
     A.get_path = read  # also the join keys of $lookup and $graphLookup
 
@@ -127,7 +132,7 @@ def _refuse_mixed_projection(spec):
             )
 
 
-@patch()
+@patch("project_mixed_error", "project_mixed_error2", "project_nested_inclusion_spec", "project_nested_exclusion_spec")
 def nested_and_mixed_projections():
     def stage(spec, docs, ctx):
         if isinstance(spec, Mapping) and spec:

@@ -6,7 +6,6 @@ import datetime as dt
 import re
 from collections.abc import Mapping
 
-import secantus.aggregate as A
 import secantus.expressions as E
 import secantus.storage as S
 
@@ -49,7 +48,7 @@ def evaluate_field_value(expr, ctx):
     return _eval_field_value_stock(expr, ctx)
 
 
-@patch()
+@patch("project_path_through_array", "project_positional_path_not_index", "arraypath_plain", "arraypath_sum")
 def field_paths_walk_through_arrays():
     def resolve(name, ctx):
         value = variable(name, ctx)
@@ -59,19 +58,12 @@ def field_paths_walk_through_arrays():
     E._resolve_var = resolve
 
 
-@patch()
+@patch(
+    "map_object_omits_missing_member", "add_arrayelemat_out_of_range", "concat_missing_elem", "let_missing_var_omits"
+)
 def missing_operands_are_null():
     E._eval = evaluate
     E._eval_field_value = evaluate_field_value
-
-
-@patch()
-def stages_see_missing_values():
-    def context(doc, variables):
-        return E._Ctx(doc=doc, vars=dict(variables) if variables else {})
-
-    A.evaluate_or_missing = lambda expr, doc, vars=None: evaluate_field_value(expr, context(doc, vars))
-    A.evaluate = lambda expr, doc, vars=None: evaluate(expr, context(doc, vars))
 
 
 def _end(name, index):
@@ -84,12 +76,12 @@ def _end(name, index):
     return op
 
 
-@patch()
+@patch("first_of_empty_omits", "max_by_group_then_lookup", "type_first_of_empty", "f_dynamic_keys_sum_path")
 def first_and_last_of_an_empty_array_are_missing():
     E._OPS["$first"], E._OPS["$last"] = _end("$first", 0), _end("$last", -1)
 
 
-@patch()
+@patch("type_first_of_empty", "filter_ne_null")
 def type_of_missing():
     def op(arg, ctx):
         if isinstance(arg, list) and len(arg) == 1:
@@ -101,7 +93,7 @@ def type_of_missing():
     E._OPS["$type"] = op
 
 
-@patch()
+@patch("datetostring/4")
 def date_to_string_on_null():
     def op(arg, ctx):
         result = _OPS_STOCK["$dateToString"](arg, ctx)
@@ -112,7 +104,7 @@ def date_to_string_on_null():
     E._OPS["$dateToString"] = op
 
 
-@patch()
+@patch("sortarray/3")
 def sort_array_of_mixed_kinds():
     def op(arg, ctx):
         if isinstance(arg, Mapping):
@@ -126,7 +118,7 @@ def sort_array_of_mixed_kinds():
     E._OPS["$sortArray"] = op
 
 
-@patch()
+@patch("zip/3")
 def zip_with_a_null_input():
     def op(arg, ctx):
         if isinstance(arg, Mapping):
@@ -138,7 +130,7 @@ def zip_with_a_null_input():
     E._OPS["$zip"] = op
 
 
-@patch()
+@patch("getfield_setfield/3")
 def unset_field():
     def op(arg, ctx):
         if not isinstance(arg, Mapping) or set(arg) != {"field", "input"}:
@@ -150,7 +142,7 @@ def unset_field():
     E._OPS["$unsetField"] = op
 
 
-@patch()
+@patch("cmp_object")
 def documents_compare_in_field_order():
     def same(a, b):
         if isinstance(a, Mapping) and isinstance(b, Mapping):
@@ -162,17 +154,7 @@ def documents_compare_in_field_order():
     E._bson_equal = same
 
 
-@patch()
-def not_of_one_argument():
-    def op(arg, ctx):
-        if isinstance(arg, list) and len(arg) == 1:
-            arg = arg[0]
-        return not E._bool(evaluate(arg, ctx))
-
-    E._OPS["$not"] = op
-
-
-@patch()
+@patch("regex_invalid_error", "not_array_literal")
 def not_of_an_array_and_broken_regexes():
     def apply_op(op, arg, ctx):
         if op == "$not" and isinstance(arg, list) and len(arg) == 1 and isinstance(arg[0], list):
@@ -185,7 +167,7 @@ def not_of_an_array_and_broken_regexes():
     E._apply_op = apply_op
 
 
-@patch()
+@patch("convert_date_to_string")
 def dates_convert_to_iso_strings():
     def op(arg, ctx):
         out = _OPS_STOCK["$convert"](arg, ctx)

@@ -13,7 +13,7 @@ _elem_match_stock = Q._op_elem_match
 _LOGICAL = frozenset({"$or", "$and", "$nor", "$expr"})
 
 
-@patch()
+@patch("match_elemMatch_or")
 def elem_match_with_logical_operators():
     def op(values, condition):
         if isinstance(condition, Mapping) and condition and _LOGICAL & set(condition):

@@ -31,7 +31,7 @@ class _Restricted:
         return self._real.find_matching(db, coll, {"$and": [flt, self._extra]} if flt else self._extra, **kw)
 
 
-@patch()
+@patch("graphlookup_basic", "graphlookup_all_reports")
 def graph_lookup_restriction_and_depth():
     def stage(spec, docs, ctx):
         options = spec if isinstance(spec, Mapping) else {}
@@ -54,7 +54,12 @@ def _widen_depths(docs, as_field, depth_field):
             hit[depth_field] = Int64(hit[depth_field])
 
 
-@patch()
+@patch(
+    "lookup_pipeline_count_stage",
+    "lookup_pipeline_group_count_acc",
+    "lookup_pipeline_topn",
+    "unionwith_pipeline_count_stage",
+)
 def sub_pipelines_hold_stages():
     def shape_problem(spec, stage, *rest):  # $count and $topN in a sub-pipeline are stages, not expressions
         if stage in ("$lookup", "$unionWith") and isinstance(spec, Mapping):
@@ -64,7 +69,7 @@ def sub_pipelines_hold_stages():
     A._expression_shape_problem = shape_problem
 
 
-@patch()
+@patch("unionwith_documents_subpipeline")
 def union_with_documents():
     def stage(spec, docs, ctx):
         if isinstance(spec, Mapping) and "coll" not in spec:
@@ -78,7 +83,7 @@ def union_with_documents():
     A._STAGES["$unionWith"] = stage
 
 
-@patch()
+@patch("out_in_facet_error")
 def facet_refuses_forbidden_stages():
     def stage(spec, docs, ctx):
         if isinstance(spec, Mapping):

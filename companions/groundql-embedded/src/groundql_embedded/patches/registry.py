@@ -10,8 +10,8 @@ from dataclasses import dataclass
 class Patch:
     """One correction of the engine.
 
-    ``mends`` names cases of the conformance suite that fail without it; when the engine passes them by itself,
-    the patch goes.
+    ``mends`` names some of the conformance cases that fail without it; when the engine passes them by itself, the
+    patch goes. Empty for a command that the suite, all aggregations, does not reach.
     """
 
     name: str

@@ -15,7 +15,7 @@ _apply_locf_stock = A._apply_locf
 _hashable_stock = A._hashable
 
 
-@patch()
+@patch("count_empty_no_document", "facet_empty_input", "nonexistent_collection_count_empty")
 def count_of_nothing_is_no_document():
     def stage(spec, docs, ctx):
         out = _STAGES_STOCK["$count"](spec, docs, ctx)
@@ -24,7 +24,7 @@ def count_of_nothing_is_no_document():
     A._STAGES["$count"] = stage
 
 
-@patch()
+@patch("arraypath_unwind_intermediate_array_noop", "unwind_index", "unwind_index_preserve", "unwind_index_dotted")
 def unwind_of_nested_paths_and_its_index():
     def stage(spec, docs, ctx):
         options = spec if isinstance(spec, Mapping) else {"path": spec}
@@ -73,7 +73,7 @@ def _write_index(doc, index):
         doc[index] = value
 
 
-@patch()
+@patch("fill_locf_partition")
 def locf_writes_null_before_the_first_value():
     def apply_locf(part, field):
         _apply_locf_stock(part, field)
@@ -84,7 +84,7 @@ def locf_writes_null_before_the_first_value():
     A._apply_locf = apply_locf
 
 
-@patch()
+@patch("group_two_accumulators_error", "group_dotted_output_error", "group_count_with_arg_error")
 def group_refuses_bad_accumulators():
     def stage(spec, docs, ctx):
         if isinstance(spec, Mapping):
@@ -108,7 +108,7 @@ def _refuse_bad_accumulator(field, accumulator):
         raise A.AggregateError("$count takes no arguments, i.e. $count:{}", code=9, code_name="FailedToParse")
 
 
-@patch()
+@patch("group_by_object_key_order_distinct")
 def group_keys_keep_field_order():
     def hashable(value):
         if isinstance(value, Mapping):
