@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,12 @@ def read_json(path: Path) -> Any:
 
 def to_date(day: str) -> Document:
     """Write a calendar day, or an ISO instant, as a relaxed EJSON date in UTC."""
-    return {"$date": day if "T" in day else f"{day}T00:00:00Z"}
+    instant = day if "T" in day else f"{day}T00:00:00Z"
+    if instant >= "1970":
+        return {"$date": instant}
+    # Relaxed EJSON writes what lies before 1970 as milliseconds.
+    since = datetime.fromisoformat(instant.replace("Z", "+00:00")) - datetime(1970, 1, 1, tzinfo=UTC)
+    return {"$date": {"$numberLong": str(since // timedelta(milliseconds=1))}}
 
 
 def drop_missing(document: Mapping[str, Any]) -> Document:

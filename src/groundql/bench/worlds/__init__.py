@@ -5,7 +5,22 @@ from __future__ import annotations
 from groundql.bench.worlds.world import World, WorldTask
 
 _WORLDS = (
-    World(name="webcompat", title="Web platform features and the browsers that support them", licence="CC0-1.0"),
+    World(
+        name="emoji",
+        title="Emojis, their names in twelve languages and their shortcodes",
+        licence="MIT AND Unicode-3.0",
+    ),
+    World(
+        name="atlas",
+        title="Territories, currencies, languages, cities and airports",
+        licence="Unicode-3.0 AND CC-BY-4.0 AND MIT",
+    ),
+    World(
+        name="brands",
+        title="Names of shops, operators, transit networks and flags",
+        licence="BSD-3-Clause AND CC0-1.0",
+    ),
+    World(name="webcompat", title="Web platform features and the browsers with them", licence="CC0-1.0"),
 )
 
 
