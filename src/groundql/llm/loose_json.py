@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 MOST_STARTS = 40
 MOST_DEPTH = 200
+MOST_CHARS = 1 << 40
 FENCE = re.compile(r"```[\w-]*[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
 THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 SPACE = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
@@ -45,41 +47,53 @@ CONSTRUCTORS = {
 
 
 class NotJson(ValueError):
-    """Say why a text holds no JSON that can be read, for whoever wrote it."""
+    """Say why a text holds no JSON that can be read, for whoever wrote it. `at` is how far the reading came."""
+
+    def __init__(self, message: str, at: int) -> None:
+        super().__init__(message)
+        self.at = at
 
 
 def read_json(text: str, fits: Callable[[Any], bool] = lambda _: True) -> Any:
     """Return the first JSON object or array in a text that fits; strict JSON first, then the loose form.
 
-    Where none fits, the first object is returned, or else the first array, so that its faults can be named.
+    Where none fits, the first object is returned, or else the first array, so that its faults can be named. A part
+    of something broken is never taken for the whole.
 
-    Raises: NotJson with the reason that the best candidate failed.
+    Raises: NotJson with the reason that the first candidate failed.
     """
-    reason, values = "it holds no JSON object", list[Any]()
-    for candidate in _candidates(text):
-        try:
-            value = read_strict(candidate)
-        except NotJson as error:
-            reason = str(error) if not values and reason.startswith("it holds") else reason
-            continue
+    failures, values = list[NotJson](), list[Any]()
+    for value in _values(_clean(text), failures):
         if fits(value):
             return value
         values.append(value)
     if not values:
-        raise NotJson(reason)
+        raise failures[0] if failures else NotJson("it holds no JSON object", 0)
     return min(values, key=lambda value: not isinstance(value, dict))
 
 
-def _candidates(text: str) -> Iterator[str]:
+def _clean(text: str) -> str:
     text = THINKING.sub("", text).strip()
-    if text.startswith('"') and (unquoted := _unquote(text)):
-        text = unquoted
+    return (_unquote(text) or text) if text.startswith('"') else text
+
+
+def _values(text: str, failures: list[NotJson]) -> Iterator[Any]:
+    """Read what the fences hold, then what each bracket begins; failures are added to the list."""
     for fenced in FENCE.findall(text):
-        if _starts_structure(fenced):
-            yield fenced
-    starts = [match.start() for match in re.finditer(r"[{\[]", text)]
-    for start in starts[:MOST_STARTS]:
-        yield text[start:]
+        if fenced.lstrip()[:1] in ("{", "["):
+            try:
+                yield read_strict(fenced)
+            except NotJson as error:
+                failures.append(error)
+    reached = 0
+    for match in islice(re.finditer(r"[{\[]", text), MOST_STARTS):
+        if match.start() < reached:
+            continue
+        try:
+            yield read_strict(text[match.start() :])
+        except NotJson as error:
+            failures.append(error)
+            reached = match.start() + error.at
 
 
 def _unquote(text: str) -> str | None:
@@ -89,10 +103,6 @@ def _unquote(text: str) -> str | None:
     except ValueError:
         return None
     return inner if isinstance(inner, str) else None
-
-
-def _starts_structure(text: str) -> bool:
-    return text.lstrip()[:1] in ("{", "[")
 
 
 def read_strict(text: str) -> Any:
@@ -111,7 +121,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise NotJson(f"the key {key!r} appears twice in one object; join the two under one key or use $and")
+            raise NotJson(
+                f"the key {key!r} appears twice in one object; join the two under one key or use $and", MOST_CHARS
+            )
         found[key] = value
     return found
 
@@ -271,7 +283,7 @@ class Loose:
         if self._at >= len(self._text):
             message = "it ends before it is complete"
         line = self._text.count("\n", 0, self._at) + 1
-        return NotJson(f"{message} (line {line} of the JSON)")
+        return NotJson(f"{message} (line {line} of the JSON)", self._at)
 
 
 def _number(text: str) -> int | float:
