@@ -6,11 +6,12 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
+from groundql.checking.absence import confirm_absent
+from groundql.checking.kinds import kind_findings
+from groundql.checking.nearest import nearest_names
 from groundql.checking.paths import path_findings
 from groundql.checking.values import value_findings
-from groundql.checking.kinds import kind_findings
 from groundql.core.answer import Candidate, Grounding
-from groundql.core.catalog import Container
 from groundql.core.finding import Code, Finding
 from groundql.core.ports import Check, Env
 from groundql.core.program import Claims, Place
@@ -100,7 +101,13 @@ def _numbers_in(text: str) -> Iterable[float]:
 def _date_numbers(value: Any) -> Iterable[float]:
     if isinstance(value, dt.datetime):
         # "before 2011" is rightly written as a bound at the year's edge, on either side
-        yield from (float(value.year), float(value.year - 1), float(value.year + 1), float(value.month), float(value.day))
+        yield from (
+            float(value.year),
+            float(value.year - 1),
+            float(value.year + 1),
+            float(value.month),
+            float(value.day),
+        )
     elif isinstance(value, list | tuple):
         for item in value:  # pyright: ignore[reportUnknownVariableType]
             yield from _date_numbers(item)
@@ -108,7 +115,7 @@ def _date_numbers(value: Any) -> Iterable[float]:
 
 def _is_said(term: NumberTerm, said: frozenset[float]) -> bool:
     number = term.number
-    # a strict bound on whole numbers has an equal inclusive one: "more than 3" is also >= 4; a share is also a percentage
+    # "more than 3" is also >= 4, and a share is also a percentage
     same = (number, number / 100, number * 100, number - 1, number + 1, -number, 1 - number / 100)
     return any(abs(s - n) <= 1e-9 * max(1.0, abs(n)) for n in same for s in said)
 
@@ -117,7 +124,15 @@ def _plain(number: float) -> str:
     return str(int(number)) if float(number).is_integer() else str(number)
 
 
-path_gate = lift(lambda claims, grounding: [*container_findings(claims, grounding), *path_findings(claims, grounding)])
+async def path_gate(candidate: Candidate, grounding: Grounding, env: Env) -> Sequence[Finding]:
+    """Check containers and paths; what only a sample says to be absent is looked up first."""
+    found = path_findings(candidate.claims, grounding)
+    return [
+        *container_findings(candidate.claims, grounding),
+        *await confirm_absent(found, candidate, grounding, env),
+    ]
+
+
 kind_gate = lift(kind_findings)
 value_gate = lift(value_findings)
 number_gate = lift(number_findings)

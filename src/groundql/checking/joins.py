@@ -95,7 +95,9 @@ def _judge(join: JoinClaim, hits: Hits) -> list[Finding]:
     if mean <= 1:
         return []
     evidence = f"{mean:.1f} matches for each of {hits.found} values found"
-    return [Finding(Code.JOIN_FANS_OUT, f"the join from {name} repeats rows", join.place, evidence=evidence, blocking=False)]
+    return [
+        Finding(Code.JOIN_FANS_OUT, f"the join from {name} repeats rows", join.place, evidence=evidence, blocking=False)
+    ]
 
 
 async def _look_up(join: JoinClaim, local: str, foreign: str, env: Env) -> Hits | None:

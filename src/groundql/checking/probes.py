@@ -176,5 +176,7 @@ def _independent(candidate: Candidate) -> Iterable[str]:
     reads = [r for r in candidate.claims.multiplies if r.path is not None]
     for read in reads:
         others = [o for o in reads if o is not read and o.path != read.path]
-        if not any(read.path and o.path and (read.path.starts_with(o.path) or o.path.starts_with(read.path)) for o in others):
+        if not any(
+            read.path and o.path and (read.path.starts_with(o.path) or o.path.starts_with(read.path)) for o in others
+        ):
             yield str(read.path)

@@ -122,7 +122,10 @@ def _texts_at(comparison: Comparison, grounding: Grounding) -> frozenset[str]:
     found.update(
         w.stored
         for w in grounding.witnesses
-        if w.container == read.container and w.path in _with_items(read.path) and not w.is_key and isinstance(w.stored, str)
+        if w.container == read.container
+        and w.path in _with_items(read.path)
+        and not w.is_key
+        and isinstance(w.stored, str)
     )
     return frozenset(found)
 

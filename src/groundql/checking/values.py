@@ -1,4 +1,4 @@
-"""The value gate: literals must have the stored form, lie on the right path, and be applied where the question says so."""
+"""The value gate: literals in their stored form, on the right path, applied where the question insists."""
 
 from __future__ import annotations
 
@@ -150,7 +150,11 @@ def _applied(claims: Claims) -> frozenset[str]:
 
 def _is_applied(witness: Witness, applied: frozenset[str]) -> bool:
     wanted = fold(str(witness.stored))
-    return wanted in applied or any(wanted in a or (len(a) > 2 and a in wanted) for a in applied) or _as_regex(wanted, applied)
+    return (
+        wanted in applied
+        or any(wanted in a or (len(a) > 2 and a in wanted) for a in applied)
+        or _as_regex(wanted, applied)
+    )
 
 
 def _as_regex(wanted: str, applied: frozenset[str]) -> bool:
@@ -167,5 +171,3 @@ def _unused_finding(term: str, witnesses: Sequence[Witness], mentioned: frozense
         nearest=tuple(describe_witness(w) for w in witnesses[:MOST_SHOWN]),
         blocking=False,
     )
-
-

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -120,7 +119,7 @@ def vote_text(groups: Sequence[Sequence[Candidate]], attempts: int) -> str:
     """Say how the vote fell."""
     if attempts == 1:
         return "one attempt"
-    sizes = Counter(len(g) for g in groups)
     if len(groups) == 1:
         return f"{len(groups[0])} of {attempts} attempts, independent of each other, came to these rows"
-    return f"{len(groups[0])} of {attempts} attempts came to these rows; {sum(sizes.values()) - 1} other result(s) stood against them"
+    against = len(groups) - 1
+    return f"{len(groups[0])} of {attempts} attempts came to these rows; {against} other result(s) stood against them"

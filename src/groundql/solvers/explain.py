@@ -10,6 +10,7 @@ from groundql.core.catalog import Catalog, Field, Witness
 from groundql.core.kind import Kind
 from groundql.core.ports import Env
 from groundql.core.program import Claims
+from groundql.databases.known_limits import EMBEDDED_ENGINE, KNOWN_LIMITS
 from groundql.grounding.values import fold
 
 LOW_PRESENCE: float = 0.5
@@ -71,20 +72,25 @@ def share_text(share: float) -> str:
 
 
 def _warnings(candidate: Candidate, grounding: Grounding) -> Iterable[str]:
-    rows = candidate.rows
+    rows, claims, catalog = candidate.rows, candidate.claims, grounding.catalog
     if rows is not None and rows.truncated:
-        yield f"Only the first {len(rows.records)} rows are shown: the limit on {rows.truncated_by or 'rows'} was reached."
-    for term in grounding.missing_terms:
-        yield f"{term!r} was looked for in the stored data and not found."
-    for container, field in _fields(candidate.claims, grounding.catalog):
-        if field.present_share < LOW_PRESENCE:
-            yield f"{container}.{field.path} is present in only {share_text(field.present_share)} of the places that could hold it."
-        elif field.share(Kind.NULL) > LOW_PRESENCE:
-            yield f"{container}.{field.path} is null in {share_text(field.share(Kind.NULL))} of the places that hold it."
-    for name in sorted(candidate.claims.containers):
-        container = grounding.catalog.get(name)
+        cut = rows.truncated_by or "rows"
+        yield f"Only the first {len(rows.records)} rows are shown: the limit on {cut} was reached."
+    yield from (f"{term!r} was looked for in the stored data and not found." for term in grounding.missing_terms)
+    for container, field in _fields(claims, catalog):
+        yield from _thin(f"{container}.{field.path}", field)
+    for name in sorted(claims.containers):
+        container = catalog.get(name)
         if container is not None and not container.is_exhaustive and container.is_known:
-            sampling = container.sampling
-            yield f"The paths of {name} were inferred from {sampling.documents} of {container.info.documents} documents ({sampling.stop.value})."
-    for finding in candidate.findings:
-        yield str(finding)
+            read, of = container.sampling.documents, container.info.documents
+            yield f"The paths of {name} were inferred from {read} of {of} documents ({container.sampling.stop.value})."
+    if catalog.server.startswith(EMBEDDED_ENGINE):
+        yield from (text for operator, text in KNOWN_LIMITS.items() if operator in claims.operators)
+    yield from (str(finding) for finding in candidate.findings)
+
+
+def _thin(where: str, field: Field) -> Iterable[str]:
+    if field.present_share < LOW_PRESENCE:
+        yield f"{where} is present in only {share_text(field.present_share)} of the places that could hold it."
+    elif field.share(Kind.NULL) > LOW_PRESENCE:
+        yield f"{where} is null in {share_text(field.share(Kind.NULL))} of the places that hold it."

@@ -150,7 +150,12 @@ class _Run:
 
     async def _candidate(self, draft: Draft, grounding: Grounding, index: int, number: int) -> Candidate:
         candidate = Candidate(
-            draft.program, attempt=index, round=number, form=draft.form, query=draft.query, assumptions=draft.assumptions
+            draft.program,
+            attempt=index,
+            round=number,
+            form=draft.form,
+            query=draft.query,
+            assumptions=draft.assumptions,
         )
         if draft.program is None:
             return replace(candidate, findings=draft.findings)

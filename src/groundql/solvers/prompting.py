@@ -115,5 +115,3 @@ def _pipeline_problems(value: Any) -> Sequence[str]:
     except InputError as error:
         return [f"pipeline: {error}"]
     return []
-
-

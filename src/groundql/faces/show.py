@@ -1,0 +1,173 @@
+"""Rows and answers for people: tables on a terminal, JSON, JSON lines and CSV for programs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Any, TextIO
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.syntax import Syntax
+from rich.table import Table
+
+from groundql.core.answer import Answer, Evidence, Outcome, StageCount
+from groundql.core.budget import Usage
+from groundql.core.finding import Finding
+from groundql.core.program import Program
+from groundql.core.rows import Rows
+from groundql.faces.data import ejson
+from groundql.grounding.fence import clean
+from groundql.languages.read import Form, write
+from groundql.solvers.explain import share_text
+
+CELL_CHARS = 80
+LISTED = 12
+
+
+class Format(StrEnum):
+    """How data is written to standard output."""
+
+    TABLE = "table"
+    JSON = "json"
+    JSONL = "jsonl"
+    CSV = "csv"
+
+
+def console(*, stderr: bool = True) -> Console:
+    """Return a console; by default on standard error, where everything goes that is not data."""
+    return Console(stderr=stderr, highlight=False, soft_wrap=True)
+
+
+def show_rows(
+    rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: Format, out: TextIO = sys.stdout
+) -> None:
+    """Write records to standard output in one of the forms; nested values are JSON inside a cell."""
+    match form:
+        case Format.JSON:
+            json.dump([ejson(r) for r in rows], out, ensure_ascii=False, indent=2)
+            out.write("\n")
+        case Format.JSONL:
+            out.writelines(json.dumps(ejson(r), ensure_ascii=False) + "\n" for r in rows)
+        case Format.CSV:
+            _write_csv(rows, list(columns), out)
+        case Format.TABLE:
+            _write_table(rows, list(columns), out)
+
+
+def show_json(data: Any, out: TextIO = sys.stdout) -> None:
+    """Write one JSON document to standard output."""
+    json.dump(data, out, ensure_ascii=False, indent=2)
+    out.write("\n")
+
+
+def _write_csv(rows: Iterable[Mapping[str, Any]], columns: list[str], out: TextIO) -> None:
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    for record in rows:
+        writer.writerow([cell_text(record[c]) if record.get(c) is not None else "" for c in columns])
+
+
+def _write_table(rows: Iterable[Mapping[str, Any]], columns: list[str], out: TextIO) -> None:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(escape(clean(column, CELL_CHARS)), overflow="fold")
+    for record in rows:
+        table.add_row(*(escape(clean(cell_text(record[c]), CELL_CHARS)) if c in record else "" for c in columns))
+    wide = None if out.isatty() else 10_000
+    Console(file=out, highlight=False, width=wide).print(table)
+
+
+def cell_text(value: Any) -> str:
+    """Write one value for a cell: text as it is, everything else as its shortest JSON."""
+    if isinstance(value, str):
+        return value
+    plain = ejson({"v": value})["v"]
+    if isinstance(plain, dict) and len(plain) == 1:  # pyright: ignore[reportUnknownArgumentType]
+        only = next(iter(plain.values()))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        first = next(iter(plain))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        if str(first).startswith("$") and isinstance(only, str):  # pyright: ignore[reportUnknownArgumentType]
+            return only
+    return json.dumps(plain, ensure_ascii=False)
+
+
+def show_answer(answer: Answer, form: Form, to: Console) -> None:
+    """Write, on standard error, the query, the evidence and what it cost; the rows go elsewhere."""
+    if answer.program is not None:
+        show_program(answer.program, form, to)
+        show_evidence(answer.evidence, to)
+    if answer.outcome is Outcome.ABSTAINED:
+        to.print("[bold yellow]No answer: the readings of this question disagree.[/]")
+    elif answer.outcome is Outcome.FAILED:
+        to.print("[bold red]No answer.[/]")
+    for line in answer.diagnosis.splitlines():
+        to.print(f"  {escape(line)}")
+    to.print(f"[dim]{escape(cost_text(answer))}[/]")
+
+
+def show_program(program: Program, form: Form, to: Console) -> None:
+    """Write a program, coloured on a terminal."""
+    text = write(program, form)
+    lexer = {"shell": "javascript", "javascript": "javascript", "python": "python", "ejson": "json"}[form]
+    to.print(Syntax(text, lexer, background_color="default", word_wrap=True) if to.is_terminal else escape(text))
+
+
+def show_evidence(evidence: Evidence, to: Console) -> None:
+    """Write what speaks for an answer, most telling first."""
+    for witness in evidence.witnesses[:LISTED]:
+        kind = "a key of" if witness.is_key else "stored at"
+        where = f"{witness.container}.{witness.path}"
+        term, stored = escape(repr(witness.term)), escape(repr(witness.stored))
+        to.print(f"  [green]found[/]    {term} as {stored}, {kind} {escape(where)}")
+    for path in evidence.paths[:LISTED]:
+        where = escape(f"{path.container}.{path.path}")
+        to.print(f"  [green]read[/]     {where} ({path.kinds}), present {share_text(path.present_share)}")
+    for said, resolved in evidence.dates.items():
+        to.print(f"  [green]date[/]     {escape(said)} = {escape(resolved)}")
+    if evidence.funnel:
+        to.print(f"  [green]rows[/]     {escape(funnel_text(evidence.funnel))}")
+    for line in evidence.assumptions:
+        to.print(f"  [cyan]assumed[/]  {escape(line)}")
+    for line in evidence.warnings:
+        to.print(f"  [yellow]note[/]     {escape(line)}")
+    if evidence.agreement:
+        to.print(f"  [green]vote[/]     {escape(evidence.agreement)}")
+
+
+def funnel_text(funnel: Iterable[StageCount]) -> str:
+    """Write the counts after each stage in one line."""
+    return " → ".join(f"{s.operator} {'?' if s.count is None else format(s.count, ',')}" for s in funnel)
+
+
+def cost_text(answer: Answer) -> str:
+    """Write calls, tokens, money and time in one line."""
+    usage = answer.usage
+    money = "price unknown" if usage.cost_usd is None else f"{usage.cost_usd:.4f} USD"
+    return (
+        f"{answer.model} · {answer.solver} · {usage.calls} calls, {_tokens(usage)}, {money} · "
+        f"{answer.elapsed_s:.1f} s ({usage.model_s:.1f} s model, {usage.database_s:.1f} s database)"
+    )
+
+
+def _tokens(usage: Usage) -> str:
+    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
+    return f"{usage.prompt_tokens:,}{cached} + {usage.completion_tokens:,} tokens"
+
+
+def show_findings(findings: Iterable[Finding], to: Console) -> None:
+    """Write findings, one a line, blocking first."""
+    for finding in sorted(findings, key=lambda f: not f.blocking):
+        mark = "[bold red]blocking[/]" if finding.blocking else "[yellow]advisory[/]"
+        to.print(f"{mark} {finding.code.value}: {escape(str(finding))}")
+
+
+def rows_line(rows: Rows) -> str:
+    """Say how many rows there are, and whether they are all."""
+    count = len(rows.records)
+    if rows.truncated:
+        return f"{count:,} rows shown, at least one more exists: the limit on {rows.truncated_by or 'rows'} was reached"
+    return f"{count:,} row{'' if count == 1 else 's'}"

@@ -1,0 +1,267 @@
+"""What every face calls: ask, describe, check, run, ground. Faces decide nothing; they show what comes from here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Self
+
+import anyio
+
+from groundql.checking.classify import REPAIRABLE, classify
+from groundql.checking.nearest import nearest_names
+from groundql.core.answer import Answer, Candidate, Evidence, Grounding, Question
+from groundql.core.budget import Budget, Meter
+from groundql.core.catalog import Catalog, Container, Field
+from groundql.core.finding import Finding
+from groundql.core.path import Path
+from groundql.core.ports import Check, Database, Env, Model
+from groundql.core.program import Program
+from groundql.core.rows import Limits, Rows
+from groundql.core.trace import Trace
+from groundql.errors import InputError, ModelUnavailable
+from groundql.grounding.card import Card, describe_container, describe_field, write_card
+from groundql.grounding.sample import Progress, SamplePolicy
+from groundql.grounding.store import CatalogGrounder, GroundingStore, open_grounding
+from groundql.languages.read import claims_of, parse
+from groundql.languages.safety import admit
+from groundql.solvers.explain import explain
+from groundql.solvers.recipes import GATES, PROBES, SOLVERS
+
+Listen = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What checking, and perhaps running, a pasted program came to. `rows` is None when it did not run."""
+
+    program: Program
+    candidate: Candidate
+    evidence: Evidence = Evidence()
+    elapsed_s: float = 0.0
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, gates before probes."""
+        return self.candidate.findings
+
+    @property
+    def rows(self) -> Rows | None:
+        """The rows, when it ran."""
+        return self.candidate.rows
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether something proves the program wrong."""
+        return bool(self.candidate.blocking)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What `describe` shows: the catalog, the container or path that was asked for, and the same as text."""
+
+    catalog: Catalog
+    text: str
+    container: Container | None = None
+    fields: tuple[Field, ...] = ()
+    card: Card | None = None
+
+
+@dataclass(slots=True)
+class Service:
+    """One database, one way to get a model, one store of groundings.
+
+    `open_model` is called once a question, so that everything but `ask` works without a model.
+    """
+
+    database: Database
+    store: GroundingStore
+    open_model: Callable[[Meter, Trace], Model]
+    policy: SamplePolicy = SamplePolicy()
+    limits: Limits = Limits()
+    budget: Budget = Budget()
+    solver: str = "sag"
+    listen: Listen | None = None
+    on_close: Sequence[Callable[[], object]] = ()
+    _grounder: CatalogGrounder | None = None
+    _lock: anyio.Lock = field(default_factory=anyio.Lock)
+
+    async def ask(
+        self,
+        question: Question | str,
+        *,
+        solver: str = "",
+        trace: Trace | None = None,
+        limits: Limits | None = None,
+        budget: Budget | None = None,
+    ) -> Answer:
+        """Answer a question in plain English.
+
+        Raises: InputError for an unknown solver or an empty question, and what cannot be repaired at the database or
+        the model (`DatabaseUnreachable`, `ModelUnavailable`, ...).
+        """
+        asked = Question(question) if isinstance(question, str) else question
+        if not asked.text.strip():
+            raise InputError("the question is empty")
+        named = SOLVERS.get(solver or self.solver)
+        if named is None:
+            raise InputError(
+                f"there is no solver {solver or self.solver!r}", hint=f"choose one of: {', '.join(sorted(SOLVERS))}"
+            )
+        meter, trace = Meter(budget or self.budget), trace or Trace()
+        model = self.open_model(meter, trace)
+        grounder = await self.grounder()
+        env = Env(self.database, model, grounder, limits or self.limits, meter, trace)
+        return await named(asked, env)
+
+    async def describe(self, container: str = "", path: str = "", *, question: str = "", tokens: int = 6000) -> Profile:
+        """Show the catalog and the path card: of the database, of one container, or of one path.
+
+        Raises: InputError naming the nearest containers or paths when there is none of that name.
+        """
+        catalog = (await self.grounder()).catalog
+        if not container:
+            grounding = (
+                await (await self.grounder()).ground(Question(question))
+                if question
+                else Grounding(Question(""), catalog)
+            )
+            card = write_card(grounding, tokens)
+            return Profile(catalog, "\n\n".join(part for part in (card.stable, card.focus) if part), card=card)
+        found = _container(catalog, container)
+        if not path:
+            return Profile(catalog, describe_container(found), found, found.fields)
+        fields = _fields(found, path)
+        return Profile(catalog, describe_field(found, Path.parse(path)), found, fields)
+
+    async def check(self, program: Program | str, *, container: str | None = None) -> Report:
+        """Lint a pasted program against the data, without running it.
+
+        Raises: ProgramSyntaxError when it cannot be read.
+        """
+        started_s = time.monotonic()
+        read = parse(program, self.database.dialect, container) if isinstance(program, str) else program
+        candidate, _, _ = await self._checked(read)
+        return Report(read, candidate, elapsed_s=time.monotonic() - started_s)
+
+    async def run(
+        self,
+        program: Program | str,
+        *,
+        container: str | None = None,
+        anyway: bool = False,
+        limits: Limits | None = None,
+    ) -> Report:
+        """Check a pasted program, then run it within limits.
+
+        `anyway` runs it in spite of blocking findings; the safety check stands whatever it says.
+        Raises: ProgramSyntaxError when it cannot be read.
+        """
+        started_s = time.monotonic()
+        read = parse(program, self.database.dialect, container) if isinstance(program, str) else program
+        candidate, grounding, env = await self._checked(read)
+        admitted = admit(read)
+        if isinstance(admitted, Finding) or (candidate.blocking and not anyway):
+            return Report(read, candidate, elapsed_s=time.monotonic() - started_s)
+        try:
+            candidate = replace(candidate, rows=await self.database.execute(admitted, limits or self.limits))
+        except REPAIRABLE as error:
+            candidate = replace(candidate, findings=(*candidate.findings, classify(error)))
+            return Report(read, candidate, elapsed_s=time.monotonic() - started_s)
+        candidate = await _with(candidate, PROBES, grounding, env)
+        evidence = await explain(candidate, grounding, env)
+        return Report(read, candidate, evidence, time.monotonic() - started_s)
+
+    async def ground(self, *, refresh: bool = True, listen: Listen | None = None) -> Catalog:
+        """Build the stored grounding anew, or open it when it fits the data."""
+        async with self._lock:
+            self._grounder = await open_grounding(
+                self.database, self.store, self.policy, refresh=refresh, listen=listen or self.listen
+            )
+        return self._grounder.catalog
+
+    async def grounder(self) -> CatalogGrounder:
+        """Open the grounding once and keep it."""
+        async with self._lock:
+            if self._grounder is None:
+                self._grounder = await open_grounding(self.database, self.store, self.policy, listen=self.listen)
+            return self._grounder
+
+    async def close(self) -> None:
+        """Let go of the database and of what was started for it."""
+        with anyio.CancelScope(shield=True):
+            await self.database.close()
+            for done in self.on_close:
+                await anyio.to_thread.run_sync(done)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def _checked(self, program: Program) -> tuple[Candidate, Grounding, Env]:
+        grounder = await self.grounder()
+        claims = claims_of(program, grounder.catalog)
+        grounding = await self._literals_grounded(claims.texts, grounder)
+        env = Env(self.database, _NO_MODEL, grounder, self.limits)
+        candidate = Candidate(program, claims)
+        admitted = admit(program)
+        if isinstance(admitted, Finding):
+            candidate = replace(candidate, findings=(admitted,))
+        return await _with(candidate, GATES, grounding, env), grounding, env
+
+    async def _literals_grounded(self, texts: Sequence[str], grounder: CatalogGrounder) -> Grounding:
+        """Look the program's own literals up, so that the value gate can say where they are stored."""
+        short = [t for t in dict.fromkeys(texts) if 1 < len(t) <= 60 and '"' not in t][:20]
+        quoted = " ".join(f'"{t}"' for t in short)
+        grounding = await grounder.ground(Question(quoted)) if quoted else Grounding(Question(""), grounder.catalog)
+        # the literals are looked up for their stored forms only; no question insists on them
+        return replace(
+            grounding,
+            question=Question(""),
+            witnesses=tuple(replace(w, hard=False) for w in grounding.witnesses),
+            missing_terms=(),
+        )
+
+
+class _NoModel:
+    """Stand in where no model is called."""
+
+    name = "none"
+
+    async def complete(self, request: object, /) -> object:
+        raise ModelUnavailable("no model is configured")
+
+    async def close(self) -> None:
+        return None
+
+
+_NO_MODEL: Model = _NoModel()  # pyright: ignore[reportAssignmentType]
+
+
+async def _with(candidate: Candidate, checks: Sequence[Check], grounding: Grounding, env: Env) -> Candidate:
+    found = [f for check in checks for f in await check(candidate, grounding, env)]
+    return replace(candidate, findings=(*candidate.findings, *found))
+
+
+def _container(catalog: Catalog, name: str) -> Container:
+    found = catalog.get(name)
+    if found is None:
+        near = nearest_names(name, catalog.by_name)
+        listed = ", ".join(near or sorted(catalog.by_name)[:8])
+        raise InputError(f"there is no collection {name!r}", hint=f"did you mean: {listed}" if listed else "")
+    return found
+
+
+def _fields(container: Container, path: str) -> tuple[Field, ...]:
+    wanted = Path.parse(path)
+    found = tuple(f for f in container.fields if f.path.starts_with(wanted))
+    if not found:
+        near = ", ".join(nearest_names(path, [str(f.path) for f in container.fields]))
+        raise InputError(f"there is no path {path!r} in {container.name}", hint=f"did you mean: {near}" if near else "")
+    return found

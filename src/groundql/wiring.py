@@ -1,0 +1,142 @@
+"""From settings to running parts: the one place where a database, a model and a store are chosen."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+
+from groundql.config import Settings
+from groundql.core.budget import Meter
+from groundql.core.ports import Model
+from groundql.core.trace import Trace
+from groundql.databases.embedded import EmbeddedServer
+from groundql.databases.files import find_files
+from groundql.databases.load import LoadProgress, database_name, load
+from groundql.databases.mongodb import MongoDatabase
+from groundql.databases.uri import is_uri
+from groundql.errors import EmbeddedUnavailable, InputError
+from groundql.grounding.sample import SamplePolicy
+from groundql.grounding.store import GroundingStore
+from groundql.llm.models import endpoint_of, open_model
+from groundql.llm.replies import ReplyStore
+from groundql.llm.wrap import metered, steady
+
+MARK = "loaded.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A database that answers, and the server that was started for it, if any."""
+
+    database: MongoDatabase
+    server: EmbeddedServer | None = None
+
+    def stop(self) -> None:
+        """End what was started."""
+        if self.server is not None:
+            self.server.stop()
+
+
+async def open_database(
+    target: str, settings: Settings, *, on_load: Callable[[LoadProgress], None] | None = None
+) -> Opened:
+    """Open what `--db` names: a connection string, or a folder or file that the embedded server holds.
+
+    Raises: InputError when it is neither, LoadError for data of the wrong form, EmbeddedUnavailable.
+    """
+    if is_uri(target):
+        return Opened(MongoDatabase(target))
+    path = await anyio.Path(target).expanduser()
+    if not await path.exists():
+        raise InputError(
+            f"{target!r} is neither a connection string nor a file or folder here",
+            hint="a connection string starts with mongodb:// or mongodb+srv://",
+        )
+    return await _open_files(Path(path), settings, on_load)
+
+
+async def _open_files(path: Path, settings: Settings, on_load: Callable[[LoadProgress], None] | None) -> Opened:
+    """Load files into the embedded server once; as long as they do not change, the loaded copy serves again."""
+    name = database_name(path)
+    storage = settings.cache_folder / "embedded" / f"{name}-{_files_mark(path)}"
+    try:
+        server = await anyio.to_thread.run_sync(_start, storage)
+    except EmbeddedUnavailable as error:
+        if "another process" not in str(error):
+            raise
+        server = await anyio.to_thread.run_sync(_start, None)  # someone else serves this copy: hold one of our own
+    try:
+        if not _is_loaded(server):
+            await load(path, server.uri, name, existing="replace", on_progress=on_load)
+            _mark_loaded(server)
+        return Opened(MongoDatabase(f"{server.uri}{name}"), server)
+    except BaseException:
+        server.stop()
+        raise
+
+
+def _start(storage: Path | None) -> EmbeddedServer:
+    if storage is not None:
+        storage.mkdir(parents=True, exist_ok=True)
+    return EmbeddedServer(storage).start()
+
+
+def _is_loaded(server: EmbeddedServer) -> bool:
+    return server.storage is not None and (server.storage / MARK).exists()
+
+
+def _mark_loaded(server: EmbeddedServer) -> None:
+    # written last: a load that was interrupted is done again
+    if server.storage is not None:
+        (server.storage / MARK).write_text("complete\n", encoding="utf-8")
+
+
+def _files_mark(path: Path) -> str:
+    """A mark that changes when a file is added, removed, or written."""
+    digest = hashlib.sha256(str(path.resolve()).encode())
+    for file in find_files(path):
+        stat = file.path.stat()
+        digest.update(f"{file.path.name}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:16]
+
+
+def sample_policy(settings: Settings) -> SamplePolicy:
+    """The bounds on what is read to find out what is stored."""
+    return SamplePolicy(**settings.sampling.model_dump())
+
+
+def grounding_store(settings: Settings) -> GroundingStore:
+    """Where groundings are kept."""
+    return GroundingStore(settings.cache_folder / "groundings")
+
+
+def solver_name(settings: Settings) -> str:
+    """The recipe that is set, or the one that suits the model: a small local one is asked differently."""
+    return settings.solver or ("local" if settings.model.split(":")[0] == "local" else "sag")
+
+
+def model_opener(settings: Settings) -> Callable[[Meter, Trace], Model]:
+    """Return a way to open the model for one question, within that question's budget and trace.
+
+    Raises (from the opener): ModelUnavailable.
+    """
+    kept: list[Model] = []
+
+    def opened(meter: Meter, trace: Trace) -> Model:
+        if not kept:
+            model = open_model(settings.model, timeout_s=settings.model_timeout_s)
+            replies = ReplyStore(settings.cache_folder / "replies.sqlite") if settings.cache_replies else None
+            kept.append(steady(model, store=replies, scope=endpoint_of(model)))
+        return metered(kept[0], meter, trace)
+
+    return opened
+
+
+def wrap_model(model: Model, meter: Meter, trace: Trace) -> Model:
+    """Put a model that the caller brings within one question's budget and trace."""
+    return metered(model, meter, trace)
