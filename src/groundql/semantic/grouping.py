@@ -1,0 +1,115 @@
+"""The stages that group rows, in as many steps as the metrics' grains need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+from groundql.core.path import Path
+from groundql.errors import InputError
+from groundql.semantic.measuring import UNION, Measure, Slot
+from groundql.semantic.scope import Expr
+
+Stages: TypeAlias = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What to group by: expressions by column name, and which of them may be missing."""
+
+    by_name: Mapping[str, Expr]
+    nullable: frozenset[str] = frozenset()
+
+    def parts(self) -> dict[str, Expr]:
+        """The keys as fields of a group's id, where a missing one would tell itself from null."""
+        return {k: {"$ifNull": [e, None]} if k in self.nullable else e for k, e in self.by_name.items()}
+
+
+def homes_of(measures: Iterable[Measure], rows: Sequence[Path]) -> list[frozenset[Path]]:
+    """List the grains coarser than the rows that metrics belong to, finest first.
+
+    Raises: InputError where two metrics belong to things of which neither holds the other.
+    """
+    coarser = {m.home for m in measures} - {frozenset(rows)}
+    ordered = sorted(coarser, key=len, reverse=True)
+    for finer, coarse in pairwise(ordered):
+        if not coarse < finer:
+            first, second = (max(map(str, home), key=len) for home in (finer, coarse))
+            raise InputError(
+                f"metrics per {first} and per {second} would multiply each other here; ask for one at a time"
+            )
+    return ordered
+
+
+def group_rows(keys: Keys, measures: Sequence[Measure], rows: Sequence[Path], marks: Mapping[Path, Expr]) -> Stages:
+    """Group rows, and name the columns.
+
+    `marks` tell the items of one hop apart within a document. A metric that belongs to something coarser than the rows
+    is first brought down to one contribution for each such thing.
+    """
+    slots = [slot for m in measures for slot in m.slots]
+    stages: Stages = []
+    key_parts, mark_parts = keys.parts(), {"document": "$_id", **{_mark(rows, hop): e for hop, e in marks.items()}}
+    mark_names = {name: _free(name, keys.by_name) for name in mark_parts}
+    for home in homes_of(measures, rows):
+        wanted = ["document", *(_mark(rows, hop) for hop in rows if hop in home)]
+        fields, unions = _collapsed(measures, home, from_row=not stages)
+        group_id = {**key_parts, **{mark_names[name]: mark_parts[name] for name in wanted}}
+        stages += [{"$group": {"_id": group_id, **fields}}, *_unions(unions)]
+        key_parts = {k: f"$_id.{k}" for k in key_parts}
+        mark_parts = {name: f"$_id.{mark_names[name]}" for name in mark_parts}
+    only = (
+        next(iter(key_parts.values() if stages else keys.by_name.values()), None) if len(key_parts) <= 1 else key_parts
+    )
+    stages.append({"$group": {"_id": only, **_joined(slots, from_row=not stages)}})
+    return [*stages, *_unions(slots), {"$project": _columns(keys, measures)}]
+
+
+def _collapsed(
+    measures: Sequence[Measure], home: frozenset[Path], *, from_row: bool
+) -> tuple[dict[str, Any], list[Slot]]:
+    fields: dict[str, Any] = {}
+    unions: list[Slot] = []
+    for found in measures:
+        for slot in found.slots:
+            if found.home > home:
+                fields |= _joined([slot], from_row=from_row)
+                unions += [slot] if slot.join == UNION else []
+            else:
+                fields[slot.name] = {"$first": slot.row if from_row else f"${slot.name}"}
+    return fields, unions
+
+
+def _joined(slots: Iterable[Slot], *, from_row: bool) -> dict[str, Any]:
+    return {
+        slot.name: {"$push" if slot.join == UNION else slot.join: slot.row if from_row else f"${slot.name}"}
+        for slot in slots
+    }
+
+
+def _unions(slots: Iterable[Slot]) -> Stages:
+    united: dict[str, Any] = {
+        slot.name: {
+            "$reduce": {"input": f"${slot.name}", "initialValue": [], "in": {"$setUnion": ["$$value", "$$this"]}}
+        }
+        for slot in slots
+        if slot.join == UNION
+    }
+    return [{"$set": united}] if united else []
+
+
+def _columns(keys: Keys, measures: Sequence[Measure]) -> dict[str, Any]:
+    alone = len(keys.by_name) == 1
+    columns = {name: "$_id" if alone else f"$_id.{name}" for name in keys.by_name}
+    hidden = {} if "_id" in columns else {"_id": 0}
+    return {**hidden, **columns, **{m.name: m.result for m in measures}}
+
+
+def _mark(rows: Sequence[Path], hop: Path) -> str:
+    return f"item{rows.index(hop) + 1}"
+
+
+def _free(name: str, taken: Iterable[str]) -> str:
+    return _free(name + "_", taken) if name in taken else name
