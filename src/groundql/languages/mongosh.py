@@ -1,0 +1,233 @@
+"""Text that people paste, to a program: shell syntax, EJSON, Python driver text.
+
+The text is parsed, never run. Whatever is not a literal, a known constructor, constant arithmetic or a read method of
+a collection is refused with its place. `new Date()` counts as the moment of reading; dates without a zone are in UTC.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from groundql.core.program import MqlProgram, Stage
+from groundql.errors import ProgramSyntaxError
+from groundql.languages import ejson
+from groundql.languages.bounds import Refused, copy_plain
+from groundql.languages.chain import Chain, find_chain
+from groundql.languages.constants import Constants
+from groundql.languages.excerpt import Excerpt, blank_use_lines, excerpts
+from groundql.languages.javascript import read_javascript, read_javascript_value
+from groundql.languages.methods import read_methods, read_stages
+from groundql.languages.python_text import read_python
+from groundql.languages.syntax import NOWHERE, Assign, Document, Node, Run, Script, Spot, syntax_error
+from groundql.languages.syntax import Sequence as Items
+
+MAX_CHARACTERS: Final = 2_000_000
+_PYTHON_SIGNS: Final = re.compile(r"\b(?:True|False|None|re\.compile|datetime\.datetime|timedelta)\b")
+_HINTS_AT_QUERY: Final = re.compile(r"[\[{(]|\bdb\b")
+_NO_QUERY: Final = "there is no query in the text"
+_FORMS: Final = (
+    'a query looks like db.heroes.find({...}), db.heroes.aggregate([...]) or {"collection": ..., "pipeline": [...]}'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A program as read from text, with notes on what was left out of it."""
+
+    program: MqlProgram
+    notes: tuple[str, ...] = ()
+
+
+def parse_program(
+    text: str, container: str | None = None, database: str | None = None, now: dt.datetime | None = None
+) -> MqlProgram:
+    """Read one query. `container` is the collection of a bare pipeline; `database` the only one it may name.
+
+    Raises: ProgramSyntaxError with line and column, and what was expected.
+    """
+    return read_query(text, container, database, now).program
+
+
+def read_query(
+    text: str, container: str | None = None, database: str | None = None, now: dt.datetime | None = None
+) -> Reading:
+    """Read one query, with notes on the options that were left out.
+
+    Raises: ProgramSyntaxError as `parse_program` does.
+    """
+    _check_text(text)
+    text, used = blank_use_lines(text)
+    for name in used:
+        _check_database(name, database)
+    errors: list[ProgramSyntaxError] = []
+    for excerpt in excerpts(text) if _HINTS_AT_QUERY.search(text) else ():
+        try:
+            script = _parse(excerpt)
+        except ProgramSyntaxError as error:
+            errors.append(_shifted(error, excerpt))
+            continue
+        try:
+            return _Query(script, container, database, now or dt.datetime.now(dt.UTC)).read()
+        except ProgramSyntaxError as error:
+            raise _shifted(error, excerpt) from None
+    # The attempt that got furthest says best what is wrong.
+    raise max(errors, key=lambda e: (e.line, e.column), default=syntax_error(_NO_QUERY, NOWHERE, _FORMS))
+
+
+def parse_pipeline(value: object) -> tuple[Stage, ...]:
+    """Read a pipeline: decoded JSON, in which EJSON markers become BSON values, or its text.
+
+    Raises: ProgramSyntaxError naming the stage that does not fit.
+    """
+    if isinstance(value, str):
+        return parse_program(value, container="-").stages
+    stages: Any = [cast("Any", value)] if isinstance(value, Mapping) else value
+    if not isinstance(stages, list | tuple):
+        raise syntax_error(f"a pipeline is a list of stages, not {type(stages).__name__}")
+    found: list[Any] = []
+    for number, stage in enumerate(_plain(cast("Sequence[Any]", stages)), 1):
+        try:
+            found.append(ejson.decode(stage))
+        except ValueError as error:
+            raise syntax_error(f"stage {number}: {error}") from None
+    return tuple(read_stages(found, NOWHERE))
+
+
+def _plain(stages: Sequence[Any]) -> list[Any]:
+    try:
+        return copy_plain(stages)
+    except Refused as refused:
+        raise syntax_error(refused.message) from None
+
+
+def _check_text(text: str) -> None:
+    if not text.strip():
+        raise syntax_error("the text is empty", NOWHERE, _FORMS)
+    if len(text) > MAX_CHARACTERS:
+        raise syntax_error(f"the text is longer than {MAX_CHARACTERS:,} characters")
+    if "\0" in text:
+        raise syntax_error("the text holds a NUL character")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise syntax_error("the text holds half of a surrogate pair")
+
+
+def _check_database(name: str, database: str | None, at: Spot = NOWHERE) -> None:
+    if database is not None and name != database:
+        message = f"the query is about the database {name}, and this is {database or 'another'}"
+        raise syntax_error(message, at, f"connect to {name} instead, or take the name out")
+
+
+def _shifted(error: ProgramSyntaxError, excerpt: Excerpt) -> ProgramSyntaxError:
+    """Move the place of an error from an excerpt to the whole text."""
+    if not error.line or not (excerpt.line or excerpt.column):
+        return error
+    message = re.sub(r"\Aline \d+, column \d+: ", "", str(error))
+    line, column = error.line, error.column
+    moved = column + excerpt.column if line == 1 else column
+    where = f"line {line + excerpt.line}, column {moved}: "
+    return ProgramSyntaxError(where + message, line=line + excerpt.line, column=moved, hint=error.hint)
+
+
+# --- parsing ----------------------------------------------------------------------------------------------------------
+
+
+def _parse(excerpt: Excerpt) -> Script:
+    """Parse as the language that the text is in; where neither fits, the error is the one of the likelier."""
+    looks_python = _looks_python(excerpt.text)
+    parsers = [_parse_python, _parse_shell] if looks_python else [_parse_shell, _parse_python]
+    errors: list[ProgramSyntaxError] = []
+    for parse in parsers:
+        try:
+            return parse(excerpt.text)
+        except ProgramSyntaxError as error:
+            errors.append(error)
+    raise errors[0]
+
+
+def _looks_python(text: str) -> bool:
+    return bool(_PYTHON_SIGNS.search(text)) or bool(re.search(r"^\s*(?:from\s+\w+\s+)?import\s+\w+\s*$", text, re.M))
+
+
+def _parse_shell(text: str) -> Script:
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            return read_javascript_value(text)
+        except ProgramSyntaxError:
+            if text.lstrip()[0] == "{":
+                raise
+    return read_javascript(text)
+
+
+def _parse_python(text: str) -> Script:
+    return read_python(text)
+
+
+# --- the query --------------------------------------------------------------------------------------------------------
+
+
+class _Query:
+    """The one query of a script."""
+
+    def __init__(self, script: Script, container: str | None, database: str | None, now: dt.datetime) -> None:
+        self.statements = script.statements
+        names = {s.name: s.value for s in script.statements if isinstance(s, Assign)}
+        self.constants = Constants(names, now, script.language)
+        self.container = container
+        self.database = database
+
+    def read(self) -> Reading:
+        chains = self.chains()
+        if len(chains) > 1:
+            raise syntax_error("there is more than one query: give one at a time", chains[1].at)
+        if not chains:
+            return self.bare()
+        chain = chains[0]
+        if chain.database:
+            _check_database(chain.database, self.database or ("" if chain.is_sibling else None), chain.at)
+        stages, notes = read_methods(chain, self.constants)
+        return self.reading(chain.container, list(stages), notes)
+
+    def chains(self) -> list[Chain]:
+        """Find the queries: those that stand by themselves, or else those that were given a name."""
+        run = [self.chain(s.value) for s in self.statements if isinstance(s, Run)]
+        found = [chain for chain in run if chain is not None]
+        if found:
+            return found
+        named = [self.chain(s.value) for s in self.statements if isinstance(s, Assign)]
+        return [chain for chain in named if chain is not None]
+
+    def chain(self, node: Node) -> Chain | None:
+        return find_chain(node, self.constants)
+
+    def bare(self) -> Reading:
+        """Read a pipeline without a call around it, or an object that names its collection."""
+        values = [s.value for s in self.statements if isinstance(s.value, Items | Document)]
+        if len(values) != 1:
+            at = self.statements[0].at if self.statements else NOWHERE
+            raise syntax_error(_NO_QUERY, at, _FORMS)
+        value = self.constants.value(values[0])
+        container = self.container
+        if isinstance(value, dict):
+            container, value = self.named_pipeline(cast("dict[str, Any]", value), values[0])
+        if not container:
+            raise syntax_error("a pipeline by itself does not say which collection it reads", values[0].at, _FORMS)
+        return self.reading(container, read_stages(cast("list[Any]", value), values[0].at), ())
+
+    def named_pipeline(self, value: dict[str, Any], node: Node) -> tuple[str | None, list[Any]]:
+        named = [value[key] for key in ("collection", "container", "aggregate", "from") if key in value]
+        pipeline = value.get("pipeline")
+        if isinstance(pipeline, list):
+            container = named[0] if named else self.container
+            if container is not None and not isinstance(container, str):
+                raise syntax_error("a collection's name is text", node.at)
+            return container, cast("list[Any]", pipeline)
+        if next(iter(value), "").startswith("$"):
+            return self.container, [value]
+        raise syntax_error('an object needs "collection" and "pipeline"', node.at, _FORMS)
+
+    def reading(self, container: str, stages: list[Any], notes: Sequence[str]) -> Reading:
+        return Reading(MqlProgram(container, tuple(_plain(stages))), tuple(notes))
