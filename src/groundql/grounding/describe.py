@@ -1,0 +1,68 @@
+"""One path, described for a person: everything witnessed there, how to read it, and what lies right below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rapidfuzz import fuzz, process
+
+from groundql.core.catalog import Container, Field
+from groundql.core.kind import Kind
+from groundql.core.path import ENTRIES, ITEMS, ROOT, Path
+from groundql.grounding.fence import fence_name, fence_text
+from groundql.grounding.lines import WHOLE, container_head, field_notes, keys_text, kinds_text, lengths_text, path_text
+from groundql.grounding.outline import block_lines, outline
+
+
+def field_text(container: Container, path: Path) -> str:
+    """Return everything witnessed at a path and below it, or the nearest paths there are."""
+    field = container.get(path)
+    if field is None:
+        return _absent(container, path)
+    lines = [
+        f"{fence_name(container.name)} {path_text(path) or '(the document)'}",
+        *_facts(field),
+        *_below(container, path),
+    ]
+    return "\n".join(lines)
+
+
+def _facts(field: Field) -> Iterator[str]:
+    yield f"  kinds: {kinds_text(field)}"
+    yield f"  seen {field.count:,} times in {field.documents:,} documents; {field.parents:,} objects could hold it"
+    notes = field_notes(field, WHOLE)
+    if notes:
+        yield f"  {'; '.join(notes)}"
+    if field.distinct:
+        yield f"  distinct values: {field.distinct:,}{'' if field.complete else ' or more'}"
+    if any(kind is Kind.ARRAY for kind, _ in field.kinds):
+        yield f"  {lengths_text(field.lengths)}; items at {path_text(field.path / ITEMS)}"
+    if field.keys:
+        yield f"  {keys_text(field.keys, WHOLE)}; entries at {path_text(field.path / ENTRIES)}"
+        yield from _how_to_read(field)
+
+
+def _how_to_read(field: Field) -> Iterator[str]:
+    if all(isinstance(step, str) for step in field.path.steps) and field.keys and field.keys.examples:
+        dotted = field.path.dotted
+        yield f'  one entry: {dotted}.{fence_name(field.keys.examples[0])}; all: {{$objectToArray: "${dotted}"}}'
+
+
+def _below(container: Container, path: Path) -> Iterator[str]:
+    fields = tuple(f for f in container.fields if f.path.starts_with(path) and f.path != path)
+    if not fields:
+        return
+    part = Container(container.info, fields, container.sampling)
+    kept = tuple(b for b in outline(part, WHOLE) if b.lines or b.head)
+    lines = list(block_lines(kept)) or [path_text(f.path) for f in fields]
+    yield "  below it:"
+    yield from (f"    {line}" for line in lines)
+
+
+def _absent(container: Container, path: Path) -> str:
+    known = {str(f.path): f.path for f in container.fields if f.path != ROOT}
+    near = process.extract(str(path), list(known), scorer=fuzz.WRatio, limit=3)
+    shown = ", ".join(path_text(known[text]) for text, _, _ in near)
+    sure = "does not exist" if container.is_exhaustive else "was not seen in the documents read"
+    hint = f"; nearest: {shown}" if shown else ""
+    return f"{container_head(container)}\n  {fence_text(str(path), 80)} {sure}{hint}"
