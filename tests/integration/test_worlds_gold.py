@@ -8,12 +8,14 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
+from bson import json_util
 from pymongo import MongoClient
 
-from groundql.bench.worlds import World, WorldTask, list_worlds
+from groundql.bench.worlds import World, WorldTask, list_worlds, open_world
 
 Document = dict[str, Any]
 Documents = dict[str, list[Document]]
@@ -21,6 +23,12 @@ Answer = Callable[[Documents], list[Document]]
 
 ANSWERS: dict[int, Answer] = {}
 TASKS = [(world, task) for world in list_worlds() for task in world.tasks()]
+SIMPLE = [
+    json_util.loads(line, json_options=json_util.JSONOptions(tz_aware=True, tzinfo=UTC))
+    for line in (Path(__file__).parents[2] / "benchmarks" / "data" / "simple_questions.jsonl")
+    .read_text(encoding="utf-8")
+    .splitlines()
+]
 each_task = pytest.mark.parametrize(
     ("world", "task"), TASKS, ids=[f"{world.name}-{task.record_id}" for world, task in TASKS]
 )
@@ -96,6 +104,22 @@ def test_the_stored_rows_are_what_the_server_gives(
 @each_task
 def test_plain_python_finds_the_same_rows(world: World, task: WorldTask, read: Callable[[World], Documents]) -> None:
     assert is_same(ANSWERS[task.record_id](read(world)), world.gold()[task.record_id])
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("question", SIMPLE, ids=[question["id"] for question in SIMPLE])
+def test_a_simple_question_has_the_rows_that_the_server_gives(
+    question: Document, loaded: Callable[[World], Any]
+) -> None:
+    collection, pipeline = read_pipeline(question["mql"])
+    rows = list(loaded(open_world(question["world"]))[collection].aggregate(pipeline))
+    assert question["rows"]
+    assert is_same(rows, question["rows"])
+
+
+def test_simple_questions_are_sixty_over_two_worlds() -> None:
+    assert Counter(question["world"] for question in SIMPLE) == {"atlas": 30, "brands": 30}
+    assert len({question["question"] for question in SIMPLE}) == 60
 
 
 def test_the_comparison_tells_rows_apart() -> None:
