@@ -29,11 +29,14 @@ def analyse(program: MqlProgram, catalog: Catalog) -> Claims:
 
     Never raises on a malformed program: what cannot be understood resolves to unknown.
     """
-    ledger = Ledger(containers={program.container})
+    ledger = Ledger(containers={program.container} - {""})
     current = container_type(catalog, program.container)
     pipeline = Pipeline(catalog, ledger, program.container, history=(current,))
-    last = follow_root(pipeline, current, program.stages)
-    outputs = _columns(last)
+    try:
+        outputs = _columns(follow_root(pipeline, current, program.stages))
+    except RecursionError:
+        # Types can nest deeper than Python's stack where stage upon stage wraps its documents.
+        outputs = None
     return Claims(
         frozenset(ledger.containers),
         tuple(ledger.reads),

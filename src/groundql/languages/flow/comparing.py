@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 from groundql.core.kind import Kind
@@ -28,8 +29,15 @@ def _note(ctx: Context, operator: str, read: Read, value: Any) -> None:
 
 def operand(ctx: Context, value: Any) -> tuple[Type, Read]:
     """Evaluate one side of a comparison; its read says where it comes from, also through an expression."""
+    start = len(ctx.ledger.reads)
     type_, read = evaluate_read(ctx, value)
-    return type_, read if read is not None else read_of_type(ctx, _text_of(value), type_)
+    if read is not None:
+        return type_, read
+    read = read_of_type(ctx, _text_of(value), type_)
+    if read.status is not ReadStatus.STORED and not read.note:
+        paths = dict.fromkeys(str(r.path) for r in ctx.ledger.reads[start:] if r.status is ReadStatus.STORED)
+        read = replace(read, note=f"from {', '.join(paths)}" if paths else "")
+    return type_, read
 
 
 def read_of_type(ctx: Context, text: str, type_: Type) -> Read:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from groundql.core.catalog import Catalog
 from groundql.core.program import Comparison, Place, Read, ReadStatus
 from groundql.languages.flow.ledger import Ledger, read_of
-from groundql.languages.flow.nearest import find_copies, find_keys, find_nearest, names_below
+from groundql.languages.flow.nearest import below, find_copies, find_keys, find_nearest, names_below
 from groundql.languages.flow.paths import Found, Lost, Manner, follow
 from groundql.languages.flow.types import ANY, Type
 
@@ -21,10 +21,11 @@ MAX_DEPTH = 100
 
 @dataclass(slots=True)
 class Pipeline:
-    """The pipeline that is being followed: its container, what each stage received, what later stages compute.
+    """The pipeline that is being followed.
 
-    `later` tells whether the current stage or a later one computes a name; `outer` is the type of the outer documents
-    of a join's pipeline, `lets` what its variables read there, `pairs` the fields compared with them.
+    `history` holds what each stage so far received, `documents` what reaches the current one; `later` tells whether
+    the current stage or a later one computes a name. In the pipeline of a join, `outer` is the type of the outer
+    documents, `lets` what its variables read there, `pairs` the fields compared with these.
     """
 
     catalog: Catalog
@@ -34,6 +35,7 @@ class Pipeline:
     operator: str = ""
     history: tuple[Type, ...] = ()
     later: Callable[[str, str], str] = lambda _name, _target: ""
+    documents: Type = ANY
     outer: Type | None = None
     lets: Mapping[str, Read | None] = field(default_factory=dict[str, "Read | None"])
     pairs: list[tuple[Read | None, Read]] = field(default_factory=list[tuple["Read | None", Read]])
@@ -153,14 +155,15 @@ def _lost_read(
         names = names_below(start)
         nearest = find_copies(names, earlier) or find_nearest(names, dotted)
         return _unresolved(ctx, text, ReadStatus.DROPPED, nearest, "an earlier stage had it")
-    later = ctx.pipeline.later(dotted, ctx.target) if not variable and start is ctx.current else ""
+    later = ctx.pipeline.later(dotted, ctx.target) if not variable and start is ctx.pipeline.documents else ""
     if later:
         return _unresolved(ctx, text, ReadStatus.EARLY, (), later)
-    names = names_below(start, variable if variable.startswith("$$") else "")
+    names = names_below(start)
     if lost.map is not None:
         return _key_read(ctx, text, steps, lost, names)
     note = _absent_note(ctx, dotted, lost, steps, manner)
-    return _unresolved(ctx, text, ReadStatus.ABSENT, find_nearest(names, f"{variable}.{dotted}".strip(".")), note)
+    prefix = variable if variable.startswith("$$") else ""
+    return _unresolved(ctx, text, ReadStatus.ABSENT, below(prefix, find_nearest(names, dotted)), note)
 
 
 def _unresolved(ctx: Context, text: str, status: ReadStatus, nearest: tuple[str, ...], note: str) -> Read:
@@ -176,8 +179,8 @@ def _key_read(ctx: Context, text: str, steps: tuple[str, ...], lost: Lost, names
     if stored is not None and entry is not None:
         container, path = stored.container, entry.path
     keys = find_keys(map_.keys, key)
-    below = [name for name in find_nearest(names, ".".join(steps)) if "<*>" in name]
-    nearest = tuple(dict.fromkeys([*below, *keys] if map_.entries and key in map_.entries.fields else [*keys, *below]))
+    inner = [name for name in find_nearest(names, ".".join(steps)) if "<*>" in name]
+    nearest = tuple(dict.fromkeys([*inner, *keys] if map_.entries and key in map_.entries.fields else [*keys, *inner]))
     note = f"{key} is not among the keys of the map {stored.path if stored else '.'.join(steps[: lost.depth])}"
     return Read(
         ctx.place, text, ReadStatus.KEY_AS_FIELD, container, path, role=ctx.role, key=key, keys=(key,),
@@ -187,7 +190,7 @@ def _key_read(ctx: Context, text: str, steps: tuple[str, ...], lost: Lost, names
 
 def _earlier(ctx: Context, start: Type, steps: tuple[str, ...], manner: Manner) -> Type | None:
     """Return what the name led to before an earlier stage removed it, latest stage first."""
-    if start is not ctx.current:
+    if start is not ctx.pipeline.documents:
         return None
     for before in reversed(ctx.pipeline.history):
         found = follow(before, steps, manner)
@@ -198,8 +201,10 @@ def _earlier(ctx: Context, start: Type, steps: tuple[str, ...], manner: Manner) 
 
 def _absent_note(ctx: Context, dotted: str, lost: Lost, steps: tuple[str, ...], manner: Manner) -> str:
     outer = ctx.pipeline.outer
-    if outer is not None and isinstance(follow(outer, tuple(dotted.split(".")), manner), Found):
+    if outer is not None and isinstance(follow(outer, steps, manner), Found):
         return "a field of the outer documents: pass it in with let"
+    if ctx.role == "exists":
+        return "only asked whether it is there"
     if lost.depth < len(steps) and steps[lost.depth].isdigit() and manner is Manner.EXPRESSION:
         return "a number in a path is a field name here, not an index: use $arrayElemAt"
     stored = lost.at.stored

@@ -58,6 +58,8 @@ def evaluate_read(ctx: Context, value: Any) -> tuple[Type, Read | None]:
     spec = as_object(value)
     if spec is None:
         return note_literal(ctx, value), None
+    if not spec:
+        return literal_type(spec), None
     name = operator_of(spec)
     if name:
         return _operator(ctx.at(name), name, spec[name]), None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from groundql.core.kind import Kind
+from groundql.core.path import Path
 from groundql.core.program import JoinClaim, Read, ReadStatus
 from groundql.languages.flow.context import Context, Pipeline, read_field
 from groundql.languages.flow.evaluation import evaluate_read
@@ -33,11 +34,20 @@ def follow_lookup(ctx: Context, spec: Any, follow_stages: Follow) -> Type:
     if stages is not None:
         result = follow_stages(foreign.at("pipeline").binding(variables), stages)
     _note_joins(ctx, name, local_read, foreign_read, foreign.pipeline.pairs)
-    return _joined(ctx, parts.get("as"), result)
+    is_single = stages is None and _is_single(local_read, foreign_read)
+    return _joined(ctx, parts.get("as"), result, 1 if is_single else None)
 
 
-def _joined(ctx: Context, name: Any, item: Type) -> Type:
-    return with_field(ctx.current, tuple(name.split(".")), array_of(item)) if isinstance(name, str) and name else OPEN
+def _joined(ctx: Context, name: Any, item: Type, high: int | None = None) -> Type:
+    if not isinstance(name, str) or not name:
+        return OPEN
+    return with_field(ctx.current, tuple(name.split(".")), replace(array_of(item), high=high))
+
+
+def _is_single(local: Read | None, foreign: Read | None) -> bool:
+    """Tell whether at most one document can match: by its `_id`, and one value to look up."""
+    is_id = foreign is not None and foreign.status is ReadStatus.STORED and foreign.path == Path(("_id",))
+    return is_id and local is not None and Kind.ARRAY not in local.kinds
 
 
 def _source(ctx: Context, name: Any) -> tuple[str, Type]:
@@ -51,7 +61,9 @@ def _source(ctx: Context, name: Any) -> tuple[str, Type]:
 
 def _foreign_context(ctx: Context, name: str, source: Type) -> Context:
     here = ctx.pipeline
-    pipeline = Pipeline(here.catalog, here.ledger, name, here.stage, here.operator, outer=ctx.current)
+    pipeline = Pipeline(
+        here.catalog, here.ledger, name, here.stage, here.operator, (source,), documents=source, outer=ctx.current
+    )
     return replace(ctx, pipeline=pipeline, current=source)
 
 
@@ -93,7 +105,7 @@ def _container_of(ctx: Context, read: Read | None) -> str:
 
 
 def _stored(read: Read | None) -> Read | None:
-    return read if read is not None and read.status is not ReadStatus.COMPUTED else None
+    return read if read is not None and read.status is ReadStatus.STORED else None
 
 
 def follow_graph_lookup(ctx: Context, spec: Any) -> Type:

@@ -56,7 +56,7 @@ def kind_of(value: object) -> Kind:
 
 def as_object(value: Any) -> Mapping[str, Any] | None:
     """Return an object with names as text, or None for anything else."""
-    if not isinstance(value, Mapping):
+    if value.__class__ is not dict and not isinstance(value, Mapping):
         return None
     mapping = cast("Mapping[Any, Any]", value)
     if all(isinstance(name, str) for name in mapping):
@@ -132,10 +132,13 @@ def literal_type(value: Any, depth: int = 64) -> Type:
     if items is not None:
         return array_of(unite_all(literal_type(item, depth - 1) for item in items)) if depth and items else _EMPTY
     spec = as_object(value)
+    if spec is not None and not spec:
+        return _BLANK
     if spec is not None and depth:
         return record({name: literal_type(part, depth - 1) for name, part in spec.items()})
     return computed({kind_of(value)})
 
 
-_EMPTY: Final = Type(frozenset({Kind.ARRAY}), items=Type(frozenset()), sources=(-1,))
-"""An empty array: its items are nothing, so that a union with other arrays keeps theirs."""
+_EMPTY: Final = Type(frozenset({Kind.ARRAY}), items=Type(frozenset()))
+_BLANK: Final = Type(frozenset({Kind.OBJECT}))
+"""An empty array and an empty object: a union with others keeps theirs, and where they are stored."""

@@ -15,13 +15,14 @@ _MOST_NAMES = 4000
 _LEAST_LIKENESS = 60.0
 
 
-def names_below(type_: Type, prefix: str = "") -> list[tuple[str, Type]]:
-    """List what can be read in a type with its path text, `prefix` (a variable's name) put before."""
-    return [(_joined(prefix, name), part) for name, part in islice(walk(type_), _MOST_NAMES)]
+def names_below(type_: Type) -> list[tuple[str, Type]]:
+    """List what can be read in a type with its path text."""
+    return list(islice(walk(type_), _MOST_NAMES))
 
 
-def _joined(prefix: str, name: str) -> str:
-    return f"{prefix}{'' if name.startswith('[') or not prefix else '.'}{name}"
+def below(prefix: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Put a variable's name before the names that were found below it."""
+    return tuple(f"{prefix}{'' if name.startswith('[') else '.'}{name}" for name in names) if prefix else names
 
 
 def find_nearest(names: list[tuple[str, Type]], text: str, count: int = 3) -> tuple[str, ...]:

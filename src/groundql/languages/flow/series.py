@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from groundql.core.kind import NOTHING, Kind
@@ -13,7 +14,7 @@ from groundql.languages.flow.literals import as_list, as_object, operator_of
 from groundql.languages.flow.match import follow_match
 from groundql.languages.flow.paths import Manner
 from groundql.languages.flow.shapes import with_field
-from groundql.languages.flow.types import ANY, Type, computed, of_kinds, unite
+from groundql.languages.flow.types import ANY, Type, computed, of_kinds, optional, unite
 
 
 def follow_sort(ctx: Context, spec: Any) -> Type:
@@ -70,14 +71,20 @@ def _read_names(ctx: Context, names: Any) -> None:
 def follow_densify(ctx: Context, spec: Any) -> Type:
     """Follow `$densify`: the documents it adds hold the field and the partition's fields alone."""
     parts = as_object(spec) or {}
-    name = parts.get("field")
-    if not isinstance(name, str):
+    field = parts.get("field")
+    if not isinstance(field, str):
         return ctx.current
-    read_field(ctx.at("field"), name, Manner.PROJECTION)
+    read_field(ctx.at("field"), field, Manner.PROJECTION)
     _read_names(ctx.at("partitionByFields").of_role("group"), parts.get("partitionByFields"))
     range_ = as_object(parts.get("range")) or {}
     ctx.ledger.add_literal([range_.get("step"), as_list(range_.get("bounds"))])
-    return ctx.current
+    keys = {name.split(".")[0] for name in [field, *(as_list(parts.get("partitionByFields")) or [])] if _is_name(name)}
+    fields = {name: type_ if name in keys else optional(type_) for name, type_ in ctx.current.fields.items()}
+    return replace(ctx.current, fields=fields)
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def follow_geo_near(ctx: Context, spec: Any) -> Type:

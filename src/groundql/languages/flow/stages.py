@@ -49,7 +49,7 @@ def follow_stages(ctx: Context, stages: Sequence[Any]) -> Type:
     if ctx.depth > MAX_DEPTH:
         return OPEN
     for index, stage in enumerate(stages):
-        pipeline.later = partial(defined_later, stages, index)
+        pipeline.documents, pipeline.later = current, partial(defined_later, stages, index)
         current = follow_stage(ctx.at(f"[{index}]").over(current), stage)
         pipeline.history = (*pipeline.history, current)
     return current
@@ -59,7 +59,7 @@ def follow_root(pipeline: Pipeline, current: Type, stages: Sequence[Any]) -> Typ
     """Follow the stages of the program itself."""
     for index, stage in enumerate(stages):
         pipeline.stage, pipeline.operator = index, operator_of(stage)
-        pipeline.later = partial(defined_later, stages, index)
+        pipeline.documents, pipeline.later = current, partial(defined_later, stages, index)
         current = follow_stage(Context(pipeline, current), stage)
         pipeline.history = (*pipeline.history, current)
     return current

@@ -118,8 +118,23 @@ def nullable(type_: Type) -> Type:
 
 def unite(first: Type, second: Type) -> Type:
     """Return the type of a value that is of either type."""
+    return _unite(first, second, {})
+
+
+_Memo: TypeAlias = dict[tuple[int, int], Type]
+"""Unions already made: types share their parts, and a program can share them without end."""
+
+
+def _unite(first: Type, second: Type, memo: _Memo) -> Type:
     if first is second:
         return first
+    known = memo.get((id(first), id(second)))
+    if known is None:
+        known = memo[id(first), id(second)] = _unite_anew(first, second, memo)
+    return known
+
+
+def _unite_anew(first: Type, second: Type, memo: _Memo) -> Type:
     if first.is_unknown or second.is_unknown:
         return ANY
     if first.kinds <= NOTHING:
@@ -128,10 +143,10 @@ def unite(first: Type, second: Type) -> Type:
         return of_kinds(first, first.kinds | second.kinds)
     return Type(
         first.kinds | second.kinds,
-        _unite_fields(first, second),
+        _unite_fields(first, second, memo),
         first.is_open or second.is_open,
-        _unite_parts(first.items, second.items),
-        _unite_parts(first.entries, second.entries),
+        _unite_parts(first.items, second.items, memo),
+        _unite_parts(first.entries, second.entries, memo),
         _unite_keys(first, second),
         tuple(dict.fromkeys(first.sources + second.sources))[:8],
         first.named if first.named == second.named else (),
@@ -146,11 +161,11 @@ def unite_all(types: Iterable[Type]) -> Type:
     return found if found is not None else ABSENT
 
 
-def _unite_parts(first: Type | None, second: Type | None) -> Type | None:
-    return unite(first, second) if first is not None and second is not None else first or second
+def _unite_parts(first: Type | None, second: Type | None, memo: _Memo) -> Type | None:
+    return _unite(first, second, memo) if first is not None and second is not None else first or second
 
 
-def _unite_fields(first: Type, second: Type) -> Mapping[str, Type]:
+def _unite_fields(first: Type, second: Type, memo: _Memo) -> Mapping[str, Type]:
     if Kind.OBJECT not in first.kinds or first.fields is second.fields:
         return second.fields
     if Kind.OBJECT not in second.kinds:
@@ -158,7 +173,7 @@ def _unite_fields(first: Type, second: Type) -> Mapping[str, Type]:
     merged: dict[str, Type] = {}
     for name, type_ in first.fields.items():
         other = second.fields.get(name)
-        merged[name] = unite(type_, other) if other is not None else optional(type_)
+        merged[name] = _unite(type_, other, memo) if other is not None else optional(type_)
     merged.update((name, optional(t)) for name, t in second.fields.items() if name not in merged)
     return merged
 
