@@ -1,0 +1,288 @@
+"""Finding the branches of a polymorphic container: a field whose value says which other fields are there.
+
+While documents are walked, each object at the root or in an array is filed under its *form* (the names it has, one
+level of nested names included) with the values of its short scalar fields; fields with too many values drop out.
+Afterwards each remaining field is tried as the discriminator. It explains a sibling that is sometimes missing when,
+given its value, the sibling is there nearly always or nearly never. A value seen fewer than three times explains
+nothing, since any field would look explained by it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from bson import Int64
+
+from groundql.core.catalog import Variant
+from groundql.core.path import Path
+
+MOST_BRANCHES: Final = 24
+MOST_FORMS: Final = 1000
+MOST_NESTED: Final = 12
+MOST_NAMES: Final = 300
+"""Wider objects are not filed: no discriminator is looked for among so many names."""
+LONGEST_TAG: Final = 60
+LEAST_SUPPORT: Final = 3
+UNEXPLAINED: Final = 0.1
+"""A sibling counts as explained when knowing the value leaves at most this share of the errors of not knowing it."""
+NEARLY: Final = 0.05
+CHANCE: Final = 0.001
+
+_TAGS: Final = frozenset({str, int, bool, Int64})
+
+Name: TypeAlias = tuple[str, ...]
+Form: TypeAlias = tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class Group:
+    """Objects of one form, with the values of the fields that may discriminate."""
+
+    names: tuple[Name, ...]
+    count: int = 0
+    tags: dict[Name, dict[Any, int]] = field(default_factory=dict[Name, "dict[Any, int]"])
+
+
+@dataclass(slots=True)
+class Branch:
+    """Objects with one value of a field: how many, and how many of them have each name."""
+
+    count: int = 0
+    names: Counter[Name] = field(default_factory=Counter[Name])
+
+
+class Shapes:
+    """The forms of the objects at one place."""
+
+    __slots__ = ("branches", "closed", "count", "groups", "names", "values")
+
+    def __init__(self) -> None:
+        self.groups: dict[Form, Group] = {}
+        self.values: dict[Name, set[Any]] = {}
+        self.closed: set[Name] = set()
+        self.branches: dict[Name, dict[Any, Branch]] = {}
+        self.names: Counter[Name] = Counter()
+        self.count = 0
+
+    def add(self, found: Mapping[str, Any]) -> None:
+        """File one object."""
+        if len(found) > MOST_NAMES:
+            return
+        nested: list[tuple[str, tuple[str, ...]]] = [
+            (k, tuple(v))  # pyright: ignore[reportUnknownArgumentType]
+            for k, v in found.items()
+            if type(v) is dict and len(v) <= MOST_NESTED  # pyright: ignore[reportUnknownArgumentType]
+        ]
+        form: Form = (tuple(found), *nested) if nested else (tuple(found),)
+        group = self.groups.get(form)
+        if group is None:
+            group = self._open(form, found, nested)
+        group.count += 1
+        closing: Name | None = None
+        for name, table in group.tags.items():
+            value = found[name[0]] if len(name) == 1 else found[name[0]][name[1]]
+            if value is None:
+                continue
+            if type(value) in _TAGS and value in table:
+                table[value] += 1
+            elif not self._admit(name, table, value):
+                closing = name
+        if closing is not None:
+            self._close(closing)
+
+    def _open(self, form: Form, found: Mapping[str, Any], nested: list[tuple[str, tuple[str, ...]]]) -> Group:
+        if len(self.groups) >= MOST_FORMS:
+            self.settle()
+        names = [(key,) for key in found] + [(key, inner) for key, inners in nested for inner in inners]
+        group = self.groups[form] = Group(tuple(names))
+        for name in names:
+            value = found[name[0]] if len(name) == 1 else found[name[0]][name[1]]
+            if name != ("_id",) and name not in self.closed and (value is None or type(value) in _TAGS):
+                group.tags[name] = {}
+        return group
+
+    def _admit(self, name: Name, table: dict[Any, int], value: Any) -> bool:
+        is_tag = type(value) in _TAGS and (type(value) is not str or len(value) <= LONGEST_TAG)
+        known = self.values.setdefault(name, set())
+        if not is_tag or (value not in known and len(known) >= MOST_BRANCHES):
+            return False
+        known.add(value)
+        table[value] = 1
+        return True
+
+    def _close(self, name: Name) -> None:
+        self.closed.add(name)
+        self.values.pop(name, None)
+        self.branches.pop(name, None)
+        for group in self.groups.values():
+            group.tags.pop(name, None)
+
+    def settle(self) -> None:
+        """Boil the groups down to one table per field, so that their number stays bounded."""
+        for group in self.groups.values():
+            self.count += group.count
+            for name in group.names:
+                self.names[name] += group.count
+            for tag, table in group.tags.items():
+                branches = self.branches.setdefault(tag, {})
+                for value, count in table.items():
+                    branch = branches.setdefault(value, Branch())
+                    branch.count += count
+                    for name in group.names:
+                        branch.names[name] += count
+        self.groups.clear()
+
+    def joined(self, other: Shapes | None) -> Shapes:
+        """Put two places' forms together into a new one."""
+        both = Shapes()
+        for part in (self, other):
+            if part is not None:
+                both._take(part)
+        for name in both.closed | {n for n, seen in both.values.items() if len(seen) > MOST_BRANCHES}:
+            both._close(name)
+        return both
+
+    def _take(self, part: Shapes) -> None:
+        self.closed |= part.closed
+        self.count += part.count
+        self.names.update(part.names)
+        for name, seen in part.values.items():
+            self.values.setdefault(name, set()).update(seen)
+        for tag, branches in part.branches.items():
+            for value, branch in branches.items():
+                mine = self.branches.setdefault(tag, {}).setdefault(value, Branch())
+                mine.count += branch.count
+                mine.names.update(branch.names)
+        for form, group in part.groups.items():
+            if form not in self.groups and len(self.groups) >= MOST_FORMS:
+                self.settle()
+            mine = self.groups.setdefault(form, Group(group.names))
+            mine.count += group.count
+            for name, table in group.tags.items():
+                tags = mine.tags.setdefault(name, {})
+                for value, count in table.items():
+                    tags[value] = tags.get(value, 0) + count
+
+
+def find_variants(shapes: Shapes, base: Path, known: Mapping[Path, object]) -> tuple[Variant, ...]:
+    """Find the branches of the objects at a place; empty when nothing tells them apart.
+
+    Shape: a discriminator's value per variant; where no field tells but the names fall into sets that exclude one
+    another, `path` is the root (the shape itself) and `value` None. `known` holds the paths that are fields: names
+    below a map are no names.
+    """
+    forms = {name: Path((*base.steps, *name)) for group in shapes.groups.values() for name in group.names}
+    exclusive = _clusters(shapes, {n: p for n, p in forms.items() if p in known}) if not shapes.names else ()
+    shapes = shapes.joined(None)
+    shapes.settle()
+    names = {name: Path((*base.steps, *name)) for name in shapes.names}
+    names = {name: path for name, path in names.items() if path in known}
+    best = _best(shapes, names)
+    if best is None:
+        return tuple(_cluster_variants(exclusive, base, shapes.count))
+    return tuple(_branch_variants(shapes, best, base, names))
+
+
+def _best(shapes: Shapes, names: Mapping[Name, Path]) -> Name | None:
+    ranked = [
+        (-gain, len(branches), len(tag), tag)
+        for tag, branches in shapes.branches.items()
+        if tag in names and (gain := _gain(shapes, tag, branches, names)) > 0
+    ]
+    return min(ranked)[3] if ranked else None
+
+
+def _gain(shapes: Shapes, tag: Name, branches: Mapping[Any, Branch], names: Mapping[Name, Path]) -> int:
+    """Count the presences that a field's values explain; 0 when too few or too doubtful."""
+    total, tagged = shapes.count, sum(b.count for b in branches.values())
+    if len(branches) < 2 or tagged < 0.8 * total or total < LEAST_SUPPORT * len(branches):
+        return 0
+    gains: list[int] = []
+    for name in names:
+        present = shapes.names[name]
+        plain = min(present, total - present)
+        if name == tag or name[: len(tag)] == tag or plain < LEAST_SUPPORT or _is_below_other(name, shapes, total):
+            continue
+        left = _errors(name, branches, present * 2 > total) + min(total - tagged, plain)
+        if left <= UNEXPLAINED * plain:
+            gains.append(plain - left)
+    needed = 1 if total >= 20 else 2
+    return max(0, sum(gains) - len(branches)) if len(gains) >= needed else 0
+
+
+def _is_below_other(name: Name, shapes: Shapes, total: int) -> bool:
+    """Tell whether a nested name is missing only because its parent is."""
+    return len(name) > 1 and shapes.names[name[:1]] < total and shapes.names[name] == shapes.names[name[:1]]
+
+
+def _errors(name: Name, branches: Mapping[Any, Branch], mostly: bool) -> int:
+    errors = 0
+    for branch in branches.values():
+        there = branch.names[name]
+        if branch.count >= LEAST_SUPPORT:
+            errors += min(there, branch.count - there)
+        else:
+            errors += branch.count - there if mostly else there
+    return errors
+
+
+def _branch_variants(shapes: Shapes, tag: Name, base: Path, names: Mapping[Name, Path]) -> Iterable[Variant]:
+    branches = shapes.branches[tag]
+    for value, branch in sorted(branches.items(), key=lambda b: (-b[1].count, type(b[0]).__name__, str(b[0]))):
+        only = [path for name, path in names.items() if _is_only(name, branch, shapes)]
+        absent = [path for name, path in names.items() if _is_absent(name, branch, branches)]
+        if only or absent:
+            yield Variant(base, Path(tag), value, branch.count / shapes.count, _topmost(only), _topmost(absent))
+
+
+def _is_only(name: Name, branch: Branch, shapes: Shapes) -> bool:
+    here, total = branch.names[name], shapes.names[name]
+    if not here or branch.count == shapes.count:
+        return False
+    elsewhere = (total - here) / (shapes.count - branch.count)
+    by_chance = (branch.count / shapes.count) ** here
+    return elsewhere <= NEARLY * (here / branch.count) and (by_chance <= CHANCE or here >= 0.9 * branch.count)
+
+
+def _is_absent(name: Name, branch: Branch, branches: Mapping[Any, Branch]) -> bool:
+    if branch.names[name] > NEARLY * branch.count:
+        return False
+    return any(b.count >= LEAST_SUPPORT and b.names[name] >= 0.5 * b.count for b in branches.values())
+
+
+def _topmost(paths: Iterable[Path]) -> tuple[Path, ...]:
+    found = sorted(paths)
+    return tuple(p for p in found if not any(p != q and p.starts_with(q) for q in found))
+
+
+def _clusters(shapes: Shapes, names: Mapping[Name, Path]) -> tuple[tuple[int, tuple[Path, ...]], ...]:
+    """Find sets of two or more names each that come together, exclude one another, and cover the objects."""
+    total = sum(group.count for group in shapes.groups.values())
+    where: dict[Name, set[Form]] = {}
+    for form, group in shapes.groups.items():
+        for name in group.names:
+            if name in names and len(name) == 1:
+                where.setdefault(name, set()).add(form)
+    tied: dict[frozenset[Form], list[Path]] = {}
+    for name, forms in where.items():
+        if len(forms) < len(shapes.groups):
+            tied.setdefault(frozenset(forms), []).append(names[name])
+    blocks = [(sum(shapes.groups[f].count for f in fs), fs, ps) for fs, ps in tied.items() if len(ps) > 1]
+    blocks.sort(key=lambda b: (-b[0], sorted(b[2])))
+    chosen: list[tuple[int, tuple[Path, ...]]] = []
+    taken: set[Form] = set()
+    for count, forms, paths in blocks:
+        if count >= LEAST_SUPPORT and not forms & taken:
+            taken |= forms
+            chosen.append((count, tuple(sorted(paths))))
+    covered = sum(count for count, _ in chosen)
+    return tuple(chosen) if len(chosen) > 1 and covered >= 0.98 * total else ()
+
+
+def _cluster_variants(clusters: tuple[tuple[int, tuple[Path, ...]], ...], base: Path, total: int) -> Iterable[Variant]:
+    for count, paths in clusters:
+        absent = (path for _, others in clusters if others != paths for path in others)
+        yield Variant(base, Path(), None, count / total, paths, tuple(sorted(absent)))
