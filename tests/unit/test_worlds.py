@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime
 import gzip
+import importlib.util
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
-from bson import BSON
+from bson import BSON, json_util
 
 from groundql.bench.worlds import World, list_worlds, open_world
 
@@ -130,3 +132,31 @@ def test_the_readme_names_source_licence_and_every_collection(world: World) -> N
 def test_record_ids_are_unique_over_all_worlds() -> None:
     ids = [task.record_id for world in WORLDS for task in world.tasks()]
     assert len(set(ids)) == len(ids)
+
+
+def _writer() -> Any:
+    path = Path(__file__).parents[2] / "worlds" / "world_file.py"
+    spec = importlib.util.spec_from_file_location("world_file", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_writer_gives_the_same_bytes_in_any_folder(tmp_path: Path) -> None:
+    writer = _writer()
+    collections = {"things": [{"_id": 1, "name": "Zürich", "day": writer.to_date("2024-02-29")}], "none": []}
+    for folder in ("one", "another"):
+        assert writer.write_world(collections, tmp_path / folder) > 0
+    archives = {(tmp_path / folder / "world.json.gz").read_bytes() for folder in ("one", "another")}
+    assert len(archives) == 1
+    assert json.loads(gzip.decompress(archives.pop())) == collections
+
+
+@pytest.mark.parametrize("day", ["1694-07-27", "1969-12-31", "1970-01-01", "2026-11-30", "2022-10-17T16:11:43Z"])
+def test_a_written_date_is_read_back_as_the_same_instant(day: str) -> None:
+    written = json.dumps(_writer().to_date(day))
+    read = json_util.loads(written, json_options=json_util.RELAXED_JSON_OPTIONS)
+    assert read.isoformat().startswith(day.removesuffix("Z"))
+    assert ("$numberLong" in written) == (day < "1970")
