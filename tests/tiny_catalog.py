@@ -64,7 +64,7 @@ def container_of(
         elif isinstance(value, list):
             for inner in value:
                 walk(inner, path / ITEMS, number)
-        elif value is not None:
+        elif value is not None and not isinstance(value, Decimal128):
             values[path][value] += 1
 
     for number, document in enumerate(documents):

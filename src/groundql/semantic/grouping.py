@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -50,43 +50,28 @@ def group_rows(keys: Keys, measures: Sequence[Measure], rows: Sequence[Path], ma
     is first brought down to one contribution for each such thing.
     """
     slots = [slot for m in measures for slot in m.slots]
+    grain = {slot.name: m.home for m in measures for slot in m.slots}
     stages: Stages = []
     key_parts, mark_parts = keys.parts(), {"document": "$_id", **{_mark(rows, hop): e for hop, e in marks.items()}}
     mark_names = {name: _free(name, keys.by_name) for name in mark_parts}
     for home in homes_of(measures, rows):
         wanted = ["document", *(_mark(rows, hop) for hop in rows if hop in home)]
-        fields, unions = _collapsed(measures, home, from_row=not stages)
+        finer = [slot for slot in slots if grain[slot.name] > home]
+        coarser = [slot for slot in slots if slot not in finer and not isinstance(slot.row, int)]
+        fields = {**_joined(finer), **{slot.name: {"$first": slot.row} for slot in coarser}}
         group_id = {**key_parts, **{mark_names[name]: mark_parts[name] for name in wanted}}
-        stages += [{"$group": {"_id": group_id, **fields}}, *_unions(unions)]
+        stages += [{"$group": {"_id": group_id, **fields}}, *_unions(finer)]
+        slots = [replace(slot, row=f"${slot.name}") if slot.name in fields else slot for slot in slots]
         key_parts = {k: f"$_id.{k}" for k in key_parts}
         mark_parts = {name: f"$_id.{mark_names[name]}" for name in mark_parts}
-    only = (
-        next(iter(key_parts.values() if stages else keys.by_name.values()), None) if len(key_parts) <= 1 else key_parts
-    )
-    stages.append({"$group": {"_id": only, **_joined(slots, from_row=not stages)}})
+    first = key_parts if stages else keys.by_name
+    only = next(iter(first.values()), None) if len(first) <= 1 else key_parts
+    stages.append({"$group": {"_id": only, **_joined(slots)}})
     return [*stages, *_unions(slots), {"$project": _columns(keys, measures)}]
 
 
-def _collapsed(
-    measures: Sequence[Measure], home: frozenset[Path], *, from_row: bool
-) -> tuple[dict[str, Any], list[Slot]]:
-    fields: dict[str, Any] = {}
-    unions: list[Slot] = []
-    for found in measures:
-        for slot in found.slots:
-            if found.home > home:
-                fields |= _joined([slot], from_row=from_row)
-                unions += [slot] if slot.join == UNION else []
-            else:
-                fields[slot.name] = {"$first": slot.row if from_row else f"${slot.name}"}
-    return fields, unions
-
-
-def _joined(slots: Iterable[Slot], *, from_row: bool) -> dict[str, Any]:
-    return {
-        slot.name: {"$push" if slot.join == UNION else slot.join: slot.row if from_row else f"${slot.name}"}
-        for slot in slots
-    }
+def _joined(slots: Iterable[Slot]) -> dict[str, Any]:
+    return {slot.name: {"$push" if slot.join == UNION else slot.join: slot.row} for slot in slots}
 
 
 def _unions(slots: Iterable[Slot]) -> Stages:

@@ -5,12 +5,12 @@ from typing import Any
 
 import jsonschema
 import pytest
-from tiny_catalog import catalog_of, container_of
 
 from groundql.errors import InputError
 from groundql.semantic.query import Op, parse_query, query_schema
 from groundql.semantic.ref import parse_ref
 from groundql.semantic.to_mql import compile_query
+from tiny_catalog import catalog_of, container_of
 
 ORDERS: list[dict[str, Any]] = [
     {
@@ -98,7 +98,9 @@ def test_a_value_takes_the_kind_that_is_stored():
 
 def test_a_date_without_a_time_is_the_whole_stretch_it_names():
     start, end = dt.datetime(2024, 1, 1, tzinfo=dt.UTC), dt.datetime(2025, 1, 1, tzinfo=dt.UTC)
-    assert stages(filters=[{"path": "placed", "value": "2024"}]) == [{"$match": {"placed": {"$gte": start, "$lt": end}}}]
+    assert stages(filters=[{"path": "placed", "value": "2024"}]) == [
+        {"$match": {"placed": {"$gte": start, "$lt": end}}}
+    ]
     assert stages(filters=[{"path": "placed", "op": "gt", "value": "2024"}]) == [{"$match": {"placed": {"$gte": end}}}]
 
 
@@ -138,6 +140,10 @@ def test_whatever_the_schema_allows_for_filters_can_be_read():
     schema = query_schema(CATALOG)
     for op in Op:
         value: Any = ["a", "b"] if op in ("in", "not_in", "between") else "a"
-        item = {"path": "status", "op": op.value, **({} if op in ("exists", "missing", "is_null") else {"value": value})}
+        item = {
+            "path": "status",
+            "op": op.value,
+            **({} if op in ("exists", "missing", "is_null") else {"value": value}),
+        }
         if jsonschema.Draft202012Validator(schema).is_valid({"container": "orders", "filters": [item]}):
             assert parsed(filters=[item]).filters
