@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from groundql.core.catalog import Catalog
 from groundql.core.program import Comparison, Place, Read, ReadStatus
 from groundql.languages.flow.ledger import Ledger, read_of
-from groundql.languages.flow.nearest import below, find_copies, find_keys, find_nearest, names_below
+from groundql.languages.flow.nearest import below, find_beside, find_copies, find_keys, find_nearest, names_below
 from groundql.languages.flow.paths import Found, Lost, Manner, follow
 from groundql.languages.flow.types import ANY, Type
 
@@ -163,7 +163,8 @@ def _lost_read(
         return _key_read(ctx, text, steps, lost, names)
     note = _absent_note(ctx, dotted, lost, steps, manner)
     prefix = variable if variable.startswith("$$") else ""
-    return _unresolved(ctx, text, ReadStatus.ABSENT, below(prefix, find_nearest(names, dotted)), note)
+    nearest = tuple(dict.fromkeys(find_nearest(names, dotted) + find_beside(names, steps[: lost.depth])))
+    return _unresolved(ctx, text, ReadStatus.ABSENT, below(prefix, nearest[:3]), note)
 
 
 def _unresolved(ctx: Context, text: str, status: ReadStatus, nearest: tuple[str, ...], note: str) -> Read:

@@ -40,6 +40,15 @@ def find_nearest(names: list[tuple[str, Type]], text: str, count: int = 3) -> tu
     return tuple(islice(dict.fromkeys([*same, *(n for n in ranked if n != text)]), count))
 
 
+def find_beside(names: list[tuple[str, Type]], resolved: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names at and below the part of a path that did resolve, parents first."""
+    head = ".".join(resolved)
+    if not head:
+        return ()
+    beside = (name for name, _ in names if f"{name.replace('[]', '')}.".startswith(f"{head}."))
+    return tuple(sorted(islice(beside, 50), key=lambda name: (name.count("."), name)))
+
+
 def find_copies(names: list[tuple[str, Type]], type_: Type, count: int = 2) -> tuple[str, ...]:
     """Return the names under which a value that was read elsewhere lives on."""
     wanted = set(type_.sources)
