@@ -371,10 +371,11 @@ async def test_nothing_listening_is_reported_as_unreachable() -> None:
     await model.close()
 
 
-async def test_a_reasoning_model_is_asked_without_a_temperature_and_without_noise(stub: Stub) -> None:
+async def test_a_reasoning_model_is_asked_without_a_temperature_and_given_room_to_think(stub: Stub) -> None:
     model = compatible(stub, Turn(), name="openai:gpt-5")
     await model.complete(ASKED)
     assert "temperature" not in stub.bodies[0]
+    assert stub.bodies[0]["max_completion_tokens"] > 2 * ASKED.max_tokens
     await model.close()
 
 

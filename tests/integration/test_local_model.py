@@ -9,12 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import httpx
 import pytest
 
 from groundql.core.chat import Finish, Message, ModelRequest
-from groundql.errors import ModelUnavailable
+from groundql.errors import ModelError, ModelUnavailable
 from groundql.llm.local import LocalServer, LocalServers, model_status
 from groundql.llm.models import LocalModel
 from groundql.llm.pull import MODEL_FILES
@@ -84,17 +86,15 @@ async def test_a_reply_that_ends_by_length_says_so(model: LocalModel) -> None:
 
 
 async def test_a_warmed_beginning_is_not_read_again(model: LocalModel) -> None:
-    beginning = (Message("system", CARD + "\n" + "\n".join(f"heroes.f{n} string" for n in range(60))),)
+    beginning = (Message("system", CARD + "\n" + "\n".join(f"heroes.f{n} string" for n in range(20))),)
     held = await model.warm(beginning)
     reply = await model.complete(ModelRequest((*beginning, Message("user", "Count the heroes.")), max_tokens=4))
-    assert held > 100
+    assert held > 60
     assert reply.usage.cached_tokens > 0.8 * held
     await model.close()
 
 
 async def test_a_prompt_beyond_the_context_is_an_error_and_not_a_guess(model: LocalModel) -> None:
-    from groundql.errors import ModelError
-
     with pytest.raises(ModelError, match=r"too long|context"):
         await model.complete(ModelRequest((Message("user", "word " * 20_000),)))
     await model.close()
@@ -124,16 +124,12 @@ def test_only_who_knows_the_key_is_served(servers: LocalServers) -> None:
     assert server.api_key not in _command_line(server.pid)
 
 
-def test_a_damaged_file_is_reported_and_leaves_nothing_running(servers: LocalServers, tmp_path: object) -> None:
-    from dataclasses import replace
-    from pathlib import Path
-
+def test_a_damaged_file_is_reported_and_leaves_nothing_running(tmp_path: Path) -> None:
     file = replace(MODEL_FILES[SMALLEST], file_name="broken.gguf", size_bytes=4)
-    folder = Path(str(tmp_path))
-    (folder / "models").mkdir()
-    (folder / "models" / "broken.gguf").write_bytes(b"GGUF")
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "broken.gguf").write_bytes(b"GGUF")
     with pytest.raises(ModelUnavailable, match="did not start"):
-        LocalServer.start(file, folder=folder, start_s=60)
+        LocalServer.start(file, folder=tmp_path, start_s=60)
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGKILL])

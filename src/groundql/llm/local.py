@@ -10,6 +10,7 @@ import importlib.util
 import json
 import os
 import queue
+import re
 import secrets
 import subprocess
 import sys
@@ -119,22 +120,13 @@ class LocalServer:
             ready = json.loads(_first_line(process, log, start_s))
         except BaseException:
             process.kill()
-            process.wait()
-            log.close()
+            _end(process, log)
             raise
         return cls(process, log, ready["listening"], key, ready["load_s"])
 
     def stop(self) -> None:
         """End the server; closing its input asks it to go, and it is killed if it does not."""
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe and not pipe.closed:
-                pipe.close()
-        try:
-            self._process.wait(STOP_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._log.close()
+        _end(self._process, self._log)
 
     def warm(self, messages: Sequence[Mapping[str, str]], *, timeout_s: float = WARM_S) -> int:
         """Read a prompt's fixed beginning into the server's cache, so that later questions start after it.
@@ -182,6 +174,19 @@ SHARED_SERVERS = LocalServers()
 atexit.register(SHARED_SERVERS.stop)
 
 
+def _end(process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
+    if process.stdin and not process.stdin.closed:
+        process.stdin.close()
+    try:
+        process.wait(STOP_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if process.stdout and not process.stdout.closed:
+        process.stdout.close()
+    log.close()
+
+
 def _usable_file(file: ModelFile, folder: Path | None) -> Path:
     if importlib.util.find_spec("xllamacpp") is None:
         raise ModelUnavailable("the local model needs its server library", hint="pip install 'groundql[local]'")
@@ -212,5 +217,9 @@ def _first_line(process: subprocess.Popen[bytes], log: IO[bytes], start_s: float
     if not line:
         log.seek(0)
         tail = log.read()[-2000:].decode(errors="replace").strip().splitlines()
-        raise ModelUnavailable(f"the local model did not start: {tail[-1] if tail else 'its server ended at once'}")
+        reason = re.sub(r"^[\d.]+ [A-Z] +(?:\w+ +)*\w*: ", "", tail[-1]) if tail else "its server ended at once"
+        raise ModelUnavailable(
+            f"the local model did not start: {reason}",
+            hint="if its file is damaged, delete it and run `groundql model pull` again",
+        )
     return line

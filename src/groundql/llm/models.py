@@ -25,6 +25,7 @@ from groundql.errors import ModelError, ModelUnavailable
 from groundql.llm.failures import is_rejected_form, translate_error
 from groundql.llm.local import SHARED_SERVERS, LocalServer, LocalServers
 from groundql.llm.pull import DEFAULT_MODEL_FILE, find_model_file
+from groundql.llm.wrap import Wrapped
 
 if TYPE_CHECKING:
     import pydantic_ai.messages as chat
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 TIMEOUT_S = 120.0
 LOCAL_TIMEOUT_S = 600.0
 LOCAL_REPLY_TOKENS = 768
+THINKING_TOKENS = 16_000
 REPLY_TOOL = "reply"
 LOCAL = "local"
 OLLAMA_BASE_URL = "http://localhost:11434/v1"
@@ -77,6 +79,9 @@ class ProviderModel:
         self._timeout_s = timeout_s
         self._free = free
         self._form: Form = form or _best_form(client)
+        # Providers count a model's thinking as part of its reply, so a bound on the reply alone would cut it off.
+        profile = client.profile
+        self._thinks = bool(profile.get("thinking_always_enabled") or profile.get("thinking_enabled_by_default"))
         self._entered = False
 
     @property
@@ -137,7 +142,7 @@ class ProviderModel:
     def _settings(self, request: ModelRequest) -> ModelSettings:
         wanted: dict[str, Any] = {
             "temperature": request.temperature,
-            "max_tokens": request.max_tokens,
+            "max_tokens": request.max_tokens + (THINKING_TOKENS if self._thinks else 0),
             "request_timeout": self._timeout_s,
             "timeout": self._timeout_s,
             "max_retries": 0,  # repeated by `wrap.Retried`, where it is counted and bounded
@@ -203,10 +208,21 @@ class LocalModel:
     async def _start(self) -> tuple[LocalServer, ProviderModel]:
         if self._model and self._model[0].running:
             return self._model
+        await self.close()
         server = await anyio.to_thread.run_sync(self._servers.get, self._file.name)
         client = _open_compatible(LOCAL, self._file.name, server.base_url, server.api_key, raw_schemas=True)
         self._model = server, ProviderModel(self.name, client, timeout_s=LOCAL_TIMEOUT_S, free=True, form="native")
         return self._model
+
+
+async def warm_model(model: Model, messages: tuple[Message, ...]) -> int:
+    """Read a prompt's fixed beginning ahead where that helps: the local model, however wrapped.
+
+    Returns: the prompt tokens held; 0 for every other model.
+    """
+    while isinstance(model, Wrapped):
+        model = model.inner
+    return await model.warm(messages) if isinstance(model, LocalModel) else 0
 
 
 def endpoint_of(model: Model) -> str:
