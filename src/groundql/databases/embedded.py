@@ -35,6 +35,7 @@ class EmbeddedServer:
     Without `storage` the data lives in memory and ends with the server; with a directory it survives, and every
     acknowledged write is on disk. The server ends with this process, however this process ends.
 
+    `options` are further arguments of the server.
     Raises: EmbeddedUnavailable when it is not installed, cannot be installed here, or does not come up.
     Units: `start_s` and `stop_s` are seconds to wait for it to listen and to end.
     """
@@ -44,11 +45,13 @@ class EmbeddedServer:
         storage: Path | None = None,
         *,
         command: Sequence[str] | None = None,
+        options: Sequence[str] = (),
         start_s: float = START_S,
         stop_s: float = STOP_S,
     ) -> None:
         self.storage = storage
         self._command = command
+        self._options = options
         self._start_s = start_s
         self._stop_s = stop_s
         self._process: subprocess.Popen[bytes] | None = None
@@ -72,7 +75,7 @@ class EmbeddedServer:
         if self.pid is not None:
             return self
         self.stop()
-        arguments = [*(self._command or find_command()), *_arguments(self.storage)]
+        arguments = [*(self._command or find_command()), *_arguments(self.storage), *self._options]
         self._process = _spawn(arguments)
         self._log = _Log(self._process)
         address = self._log.wait_for_address(self._start_s)

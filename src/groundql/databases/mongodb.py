@@ -17,7 +17,7 @@ from pymongo import AsyncMongoClient
 from pymongo.asynchronous.command_cursor import AsyncCommandCursor
 from pymongo.asynchronous.cursor import AsyncCursor
 from pymongo.driver_info import DriverInfo
-from pymongo.errors import ConfigurationError, PyMongoError
+from pymongo.errors import ConfigurationError, PyMongoError, ServerSelectionTimeoutError
 
 from groundql.core.ports import Description, Draw
 from groundql.core.program import Admitted, MqlProgram
@@ -33,7 +33,7 @@ Document = dict[str, Any]
 CONNECT_S: Final = 10.0
 SAMPLE_S: Final = 60.0
 _GRACE_S: Final = 5.0
-"""How long after the server's time limit the connection is given up; the embedded server's limit fires late."""
+"""How long after its time limit a server is waited for; the embedded server's limit fires late."""
 _CLOSE_S: Final = 2.0
 _BATCH: Final = 1000
 _SAMPLE_BATCH: Final = 200
@@ -197,7 +197,7 @@ class MongoDatabase:
             raise ProgramRejected("a MongoDB server runs aggregation pipelines, not SQL")
         started_s = time.monotonic()
         gathered = Gatherer(limits)
-        async with self._limited(limits.elapsed_s, _GRACE_S):
+        async with self._limited(limits.elapsed_s):
             cursor = await self._run(program, limits)
             try:
                 async for raw in cursor:
@@ -226,10 +226,17 @@ class MongoDatabase:
             await self._client.close()
 
     @asynccontextmanager
-    async def _limited(self, elapsed_s: float, grace_s: float = 0.0) -> AsyncGenerator[None]:
+    async def _limited(self, elapsed_s: float) -> AsyncGenerator[None]:
+        """Bound a call by our own clock as well: a little later than the server's, so that its message comes first."""
+        grace_s = _GRACE_S if self._build is not None else _GRACE_S + self._connect_s
         with self._translated(elapsed_s):
-            async with asyncio.timeout(elapsed_s + grace_s):
-                yield
+            try:
+                async with asyncio.timeout(elapsed_s + grace_s):
+                    yield
+            except TimeoutError:
+                if self._client.topology_description.has_readable_server():
+                    raise
+                raise ServerSelectionTimeoutError("it went away and did not come back in time") from None
 
     def _translated(self, elapsed_s: float) -> _Translated:
         return _Translated(self._address.hosts, elapsed_s, self._address.redact)
