@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from groundql.core.budget import Usage
 from groundql.core.finding import Finding
 from groundql.core.ports import Env
 from groundql.core.program import MqlProgram
@@ -35,6 +36,7 @@ async def _run(program: MqlProgram, env: Env, limits: Limits) -> Sequence[Mappin
     except DatabaseError as error:
         env.trace.add("probe_failed", container=program.container, error=error.code)
         return None
+    env.meter.add(Usage(database_s=rows.elapsed_s))
     env.trace.add("probe", container=program.container, elapsed_s=rows.elapsed_s)
     return rows.records
 

@@ -13,7 +13,7 @@ from groundql.core.answer import Grounding
 from groundql.core.kind import EVERY, NOTHING, NUMBERS, Kind
 from groundql.core.path import ITEMS, Path
 from groundql.core.program import Comparison, MqlProgram, Program, ReadStatus
-from groundql.grounding.values import fold
+from groundql.grounding.words import fold
 from groundql.languages.flow import analyse
 
 REWRITABLE: Final = frozenset({"$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$all"})

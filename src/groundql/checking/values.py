@@ -12,7 +12,7 @@ from groundql.core.catalog import Container, Field, Witness
 from groundql.core.finding import Code, Finding
 from groundql.core.path import ITEMS, Path
 from groundql.core.program import Claims, Comparison, ReadStatus
-from groundql.grounding.values import fold
+from groundql.grounding.words import fold
 
 EXACT: Final = frozenset({"$eq", "$in", "$all"})
 MOST_SHOWN: Final = 3

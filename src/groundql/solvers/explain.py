@@ -11,7 +11,7 @@ from groundql.core.kind import Kind
 from groundql.core.ports import Env
 from groundql.core.program import Claims
 from groundql.databases.known_limits import EMBEDDED_ENGINE, KNOWN_LIMITS
-from groundql.grounding.values import fold
+from groundql.grounding.words import fold
 
 LOW_PRESENCE: float = 0.5
 

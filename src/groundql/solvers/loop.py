@@ -10,9 +10,10 @@ import anyio
 
 from groundql.checking.classify import REPAIRABLE, classify
 from groundql.core.answer import Answer, Candidate, Evidence, Grounding, Outcome, Question
+from groundql.core.budget import Usage
 from groundql.core.finding import Code, Finding
 from groundql.core.ports import Check, Choice, Choose, Dialogue, Draft, DraftStep, Env, Explain, Ground, Repair, Rewrite
-from groundql.errors import BudgetExhausted, GroundQLError, ModelError
+from groundql.errors import BudgetExhausted, DatabaseError, GroundQLError
 from groundql.languages.read import claims_of, write
 from groundql.languages.safety import admit
 from groundql.solvers.choose import agree, fewest_findings, rank
@@ -86,10 +87,16 @@ class _Run:
         attempts = await self._attempts(grounding)
         candidates = tuple(c for a in attempts for c in a.tried)
         finished = [a.best for a in attempts if a.best is not None]
-        if not finished and self.failures:
-            raise self.failures[0]
+        if self.failures and not any(c.is_clean for c in finished):
+            self._raise_unmendable(finished)
         choice = await self._choose(finished, grounding)
         return await self._answer(choice, candidates, grounding)
+
+    def _raise_unmendable(self, finished: Sequence[Candidate]) -> None:
+        """Hand to the caller what no repair can mend; a spent budget with candidates at hand is told as a diagnosis."""
+        for error in self.failures:
+            if isinstance(error, DatabaseError) or not finished:
+                raise error
 
     async def _choose(self, finished: Sequence[Candidate], grounding: Grounding) -> Choice:
         try:
@@ -124,11 +131,12 @@ class _Run:
         for number in range(self.loop.rounds):
             try:
                 draft = await self._draft(dialogue, grounding, index)
-            except (ModelError, BudgetExhausted) as error:
+                candidate = await self._candidate(draft, grounding, index, number)
+            except GroundQLError as error:
+                # attempts run side by side: one that fails must not take the others' results with it
                 self.failures.append(error)
                 self.env.trace.add("attempt_failed", attempt=index, round=number, error=str(error))
                 return Attempt(index, tuple(tried), str(error))
-            candidate = await self._candidate(draft, grounding, index, number)
             repeats = any(c.program == candidate.program and c.program is not None for c in tried)
             tried.append(candidate)
             self._record(candidate)
@@ -180,6 +188,7 @@ class _Run:
             return replace(candidate, findings=(*candidate.findings, admitted))
         try:
             rows = await self.env.database.execute(admitted, self.env.limits)
+            self.env.meter.add(Usage(database_s=rows.elapsed_s))
         except REPAIRABLE as error:
             return replace(candidate, findings=(*candidate.findings, classify(error)))
         return replace(candidate, rows=rows)
