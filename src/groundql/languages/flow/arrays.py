@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from groundql.core.kind import NOTHING, Kind
-from groundql.languages.flow.context import Context, read_variable
+from groundql.languages.flow.context import Context
 from groundql.languages.flow.evaluation import arguments, evaluate, handles, named_arguments, positional
 from groundql.languages.flow.ledger import Ledger
 from groundql.languages.flow.literals import as_list, as_object
+from groundql.languages.flow.reading import read_below
 from groundql.languages.flow.results import fraction_result, widest
 from groundql.languages.flow.types import (
     ANY,
@@ -110,7 +111,7 @@ def sort_items(ctx: Context, name: str, spec: Any) -> Type:
 def read_keys(ctx: Context, keys: Mapping[str, Any], start: Type) -> None:
     """Note the reads of sort keys in values of a type."""
     for key in keys:
-        read_variable(ctx.at(key).of_role("sort"), key, start, tuple(key.split(".")))
+        read_below(ctx.at(key).of_role("sort"), key, start, tuple(key.split(".")))
 
 
 @handles("$concatArrays")

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from groundql.core.catalog import Catalog
-from groundql.core.program import Comparison, Place, Read, ReadStatus
-from groundql.languages.flow.ledger import Ledger, read_of
-from groundql.languages.flow.nearest import below, find_beside, find_copies, find_keys, find_nearest, names_below
-from groundql.languages.flow.paths import Found, Lost, Manner, follow
+from groundql.core.program import Place, Read
+from groundql.languages.flow.ledger import Ledger
 from groundql.languages.flow.types import ANY, Type
-
-if TYPE_CHECKING:
-    from groundql.core.path import Path
 
 MAX_DEPTH = 100
 
@@ -47,7 +41,8 @@ class Context:
 
     `current` is what field paths start from; `is_filter` whether a comparison here decides which rows go on;
     `is_quiet` keeps reads that resolve to nothing to itself, where an unknown operator gives names another meaning;
-    `target` names the field that is being computed.
+    `target` names the field that is being computed;
+    `prefix` the array whose items `current` is, within an `$elemMatch`.
     """
 
     pipeline: Pipeline
@@ -59,6 +54,7 @@ class Context:
     is_quiet: bool = False
     target: str = ""
     depth: int = 0
+    prefix: str = ""
 
     @property
     def ledger(self) -> Ledger:
@@ -75,7 +71,7 @@ class Context:
         pointer = f"{self.pointer}.{step}" if self.pointer and not step.startswith("[") else self.pointer + step
         return Context(
             self.pipeline, self.current, self.variables, pointer, self.role, self.is_filter, self.is_quiet,
-            self.target, self.depth + 1,
+            self.target, self.depth + 1, self.prefix,
         )  # fmt: skip
 
     def of_role(self, role: str) -> Context:
@@ -94,123 +90,6 @@ class Context:
         """Return the same place with more variables."""
         return replace(self, variables={**self.variables, **variables})
 
-    def over(self, current: Type) -> Context:
-        """Return the same place with other documents."""
-        return replace(self, current=current)
-
-
-def read_field(ctx: Context, name: str, manner: Manner = Manner.EXPRESSION, text: str = "") -> tuple[Type, Read]:
-    """Note the read of a dotted name in the current documents; return its type and the read."""
-    return _read(ctx, text or name, ctx.current, tuple(name.split(".")), manner, "")
-
-
-def read_variable(ctx: Context, text: str, start: Type, steps: tuple[str, ...]) -> tuple[Type, Read]:
-    """Note the read of a variable, or of a name below it."""
-    return _read(ctx, text, start, steps, Manner.EXPRESSION, text.split(".", 1)[0])
-
-
-def _read(
-    ctx: Context, text: str, start: Type, steps: tuple[str, ...], manner: Manner, variable: str
-) -> tuple[Type, Read]:
-    found = follow(start, steps, manner)
-    if isinstance(found, Lost):
-        read = _lost_read(ctx, text, start, steps, manner, variable, found)
-        if not ctx.is_quiet:
-            ctx.ledger.reads.append(read)
-        return ANY, read
-    read = _found_read(ctx, text, found)
-    ctx.ledger.reads.append(read)
-    if ctx.is_filter:
-        ctx.ledger.apply_tests(found.type)
-    for key in found.keys:
-        ctx.ledger.comparisons.append(Comparison(read.place, "=key", read, key, ctx.role != "exists"))
-    if found.keys and found.type.named != found.keys:
-        return replace(found.type, named=found.type.named + found.keys), read
-    return found.type, read
-
-
-def _found_read(ctx: Context, text: str, found: Found) -> Read:
-    type_ = found.type
-    if found.is_guess:
-        return Read(ctx.place, text, ReadStatus.UNKNOWN, role=ctx.role, note=_unknown_note(ctx))
-    status = ReadStatus.STORED if type_.stored is not None else ReadStatus.COMPUTED
-    read = read_of(ctx.place, text, type_, status, ctx.role, type_.named + found.keys)
-    return replace(read, note="key not among those seen") if found.is_unseen else read
-
-
-def _unknown_note(ctx: Context) -> str:
-    name = ctx.pipeline.container
-    container = ctx.pipeline.catalog.get(name)
-    if container is None:
-        return f"nothing is known of {name}" if name else ""
-    return f"{name} could not be read: {container.error}" if container.error else ""
-
-
-def _lost_read(
-    ctx: Context, text: str, start: Type, steps: tuple[str, ...], manner: Manner, variable: str, lost: Lost
-) -> Read:
-    dotted = ".".join(steps)
-    earlier = None if variable not in ("", "$$ROOT", "$$CURRENT") else _earlier(ctx, start, steps, manner)
-    if earlier is not None:
-        names = names_below(start)
-        nearest = find_copies(names, earlier) or find_nearest(names, dotted)
-        return _unresolved(ctx, text, ReadStatus.DROPPED, nearest, "an earlier stage had it")
-    later = ctx.pipeline.later(dotted, ctx.target) if not variable and start is ctx.pipeline.documents else ""
-    if later:
-        return _unresolved(ctx, text, ReadStatus.EARLY, (), later)
-    names = names_below(start)
-    if lost.map is not None:
-        return _key_read(ctx, text, steps, lost, names)
-    note = _absent_note(ctx, dotted, lost, steps, manner)
-    prefix = variable if variable.startswith("$$") else ""
-    nearest = tuple(dict.fromkeys(find_nearest(names, dotted) + find_beside(names, steps[: lost.depth])))
-    return _unresolved(ctx, text, ReadStatus.ABSENT, below(prefix, nearest[:3]), note)
-
-
-def _unresolved(ctx: Context, text: str, status: ReadStatus, nearest: tuple[str, ...], note: str) -> Read:
-    return Read(ctx.place, text, status, role=ctx.role, nearest=nearest, note=note)
-
-
-def _key_read(ctx: Context, text: str, steps: tuple[str, ...], lost: Lost, names: list[tuple[str, Type]]) -> Read:
-    key, map_ = steps[lost.depth], lost.map or lost.at
-    stored = map_.stored
-    path: Path | None = None
-    container = ""
-    entry = map_.entries.stored if map_.entries is not None else None
-    if stored is not None and entry is not None:
-        container, path = stored.container, entry.path
-    keys = find_keys(map_.keys, key)
-    inner = [name for name in find_nearest(names, ".".join(steps)) if "<*>" in name]
-    nearest = tuple(dict.fromkeys([*inner, *keys] if map_.entries and key in map_.entries.fields else [*keys, *inner]))
-    note = f"{key} is not among the keys of the map {stored.path if stored else '.'.join(steps[: lost.depth])}"
-    return Read(
-        ctx.place, text, ReadStatus.KEY_AS_FIELD, container, path, role=ctx.role, key=key, keys=(key,),
-        nearest=nearest[:3], note=note,
-    )  # fmt: skip
-
-
-def _earlier(ctx: Context, start: Type, steps: tuple[str, ...], manner: Manner) -> Type | None:
-    """Return what the name led to before an earlier stage removed it, latest stage first."""
-    if start is not ctx.pipeline.documents:
-        return None
-    for before in reversed(ctx.pipeline.history):
-        found = follow(before, steps, manner)
-        if isinstance(found, Found):
-            return found.type
-    return None
-
-
-def _absent_note(ctx: Context, dotted: str, lost: Lost, steps: tuple[str, ...], manner: Manner) -> str:
-    outer = ctx.pipeline.outer
-    if outer is not None and isinstance(follow(outer, steps, manner), Found):
-        return "a field of the outer documents: pass it in with let"
-    if ctx.role == "exists":
-        return "only asked whether it is there"
-    if lost.depth < len(steps) and steps[lost.depth].isdigit() and manner is Manner.EXPRESSION:
-        return "a number in a path is a field name here, not an index: use $arrayElemAt"
-    stored = lost.at.stored
-    container = ctx.pipeline.catalog.get(stored.container) if stored is not None else None
-    if container is None or container.is_exhaustive:
-        return ""
-    total = container.info.documents
-    return f"not seen in {container.sampling.documents}" + (f" of {total} documents" if total else " documents")
+    def over(self, current: Type, prefix: str = "") -> Context:
+        """Return the same place with other documents, or with the items of an array."""
+        return replace(self, current=current, prefix=prefix)

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from groundql.core.kind import Kind
 from groundql.core.program import Read, ReadStatus
-from groundql.languages.flow.context import MAX_DEPTH, Context, read_field, read_variable
+from groundql.languages.flow.context import MAX_DEPTH, Context
 from groundql.languages.flow.literals import as_list, as_object, literal_type, operator_of
+from groundql.languages.flow.reading import read_below, read_field
 from groundql.languages.flow.results import OPAQUE, TABLED, table_result
 from groundql.languages.flow.types import ABSENT, ANY, Type, array_of, computed, record, unite_all
 
@@ -86,7 +87,7 @@ def reference(ctx: Context, text: str) -> tuple[Type, Read | None]:
     name, *steps = text[2:].split(".")
     if name in ("ROOT", "CURRENT") and name not in ctx.variables:
         start = ctx.current
-        return read_variable(ctx, text, start, tuple(steps)) if steps else (start, None)
+        return read_below(ctx, text, start, tuple(steps), f"$${name}") if steps else (start, None)
     start = ctx.variables.get(name)
     if start is None:
         start = _SYSTEM.get(name)
@@ -95,7 +96,7 @@ def reference(ctx: Context, text: str) -> tuple[Type, Read | None]:
         return (start or ANY) if not steps else ANY, None
     if name == "ROOT" and not steps:
         return start, None
-    return read_variable(ctx, text, start, tuple(steps))
+    return read_below(ctx, text, start, tuple(steps), f"$${name}")
 
 
 def _undefined(ctx: Context, text: str) -> Read:

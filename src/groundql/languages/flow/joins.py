@@ -9,11 +9,12 @@ from typing import Any
 from groundql.core.kind import Kind
 from groundql.core.path import Path
 from groundql.core.program import JoinClaim, Read, ReadStatus
-from groundql.languages.flow.context import Context, Pipeline, read_field
+from groundql.languages.flow.context import Context, Pipeline
 from groundql.languages.flow.evaluation import evaluate_read
 from groundql.languages.flow.literals import as_list, as_object
 from groundql.languages.flow.match import follow_match
 from groundql.languages.flow.paths import Manner
+from groundql.languages.flow.reading import read_field
 from groundql.languages.flow.shapes import with_field
 from groundql.languages.flow.types import OPEN, Type, array_of, computed, container_type, unite
 

@@ -8,11 +8,12 @@ from typing import Any, Final
 from groundql.core.kind import NOTHING, Kind
 from groundql.core.program import Comparison, Read, ReadStatus
 from groundql.languages.flow.comparing import read_of_type
-from groundql.languages.flow.context import MAX_DEPTH, Context, read_field
+from groundql.languages.flow.context import MAX_DEPTH, Context
 from groundql.languages.flow.evaluation import evaluate
 from groundql.languages.flow.literals import as_list, as_object, is_pattern, operator_of
 from groundql.languages.flow.paths import Manner
-from groundql.languages.flow.types import ANY, Type
+from groundql.languages.flow.reading import read_field
+from groundql.languages.flow.types import ANY, Type, of_kinds, unite
 
 _COMPARING: Final = frozenset(["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$regex", "$all"])
 _WHOLE: Final = frozenset(["$exists", "$type", "$size"])
@@ -116,15 +117,15 @@ def _note(ctx: Context, operator: str, type_: Type, read: Read, value: Any) -> N
 
 
 def _seen_by_match(ctx: Context, type_: Type, read: Read, values: list[Any] | None) -> Read:
-    """Return the read of what a literal is really compared with: the items, where a field holds arrays alone."""
+    """Return the read of what a literal is really compared with: the items too, where a field holds arrays."""
     if read.status not in (ReadStatus.STORED, ReadStatus.COMPUTED) or Kind.ARRAY not in type_.kinds:
         return read
     if any(as_list(value) is not None for value in values or [None]):
         return read
-    if not type_.kinds - NOTHING - {Kind.ARRAY}:
-        item = read_of_type(ctx, read.text, type_.item)
-        return item if item.status is not ReadStatus.UNKNOWN else read
-    return read
+    rest = type_.kinds - NOTHING - {Kind.ARRAY}
+    seen = unite(of_kinds(type_, type_.kinds - {Kind.ARRAY}), type_.item) if rest else type_.item
+    seen_read = read_of_type(ctx, read.text, seen)
+    return seen_read if seen_read.status is not ReadStatus.UNKNOWN else read
 
 
 def _follow_items(ctx: Context, type_: Type, read: Read, query: Any) -> None:
@@ -136,4 +137,4 @@ def _follow_items(ctx: Context, type_: Type, read: Read, query: Any) -> None:
         inner = read_of_type(ctx, read.text, item) if read.status is not ReadStatus.ABSENT else read
         _follow_conditions(ctx.at("$elemMatch"), item, inner, conditions, ctx.depth)
     else:
-        follow_match(ctx.over(item), query)
+        follow_match(ctx.over(item, read.text), query)

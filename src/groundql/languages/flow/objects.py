@@ -7,9 +7,10 @@ from typing import Any
 
 from groundql.core.kind import NOTHING, Kind
 from groundql.core.program import ReadStatus
-from groundql.languages.flow.context import Context, read_variable
+from groundql.languages.flow.context import Context
 from groundql.languages.flow.evaluation import evaluate, handles, positional
 from groundql.languages.flow.literals import as_list, as_object, constant, is_constant
+from groundql.languages.flow.reading import read_below
 from groundql.languages.flow.shapes import with_field, without_field
 from groundql.languages.flow.types import (
     ANY,
@@ -105,8 +106,8 @@ def get_field(ctx: Context, name: str, spec: Any) -> Type:
         evaluate(ctx.at("field"), field)
         return entry_of(source)
     step = str(constant(field))
-    text = f"{given}.{step}" if isinstance(given, str) else step
-    return read_variable(ctx, text if given is not None else f"$$CURRENT.{step}", source, (step,))[0]
+    name = "$$CURRENT" if given is None else given if isinstance(given, str) else ""
+    return read_below(ctx, f"{name}.{step}" if name else step, source, (step,), name)[0]
 
 
 @handles("$setField", "$unsetField")

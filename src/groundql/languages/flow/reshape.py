@@ -8,10 +8,11 @@ from typing import Any, cast
 
 from groundql.core.kind import NOTHING, Kind
 from groundql.core.program import Read, ReadStatus
-from groundql.languages.flow.context import MAX_DEPTH, Context, read_field
+from groundql.languages.flow.context import MAX_DEPTH, Context
 from groundql.languages.flow.evaluation import evaluate
 from groundql.languages.flow.literals import as_list, as_object, is_switch, operator_of
 from groundql.languages.flow.paths import Found, Manner, follow
+from groundql.languages.flow.reading import read_field
 from groundql.languages.flow.shapes import Tree, drop_fields, keep_fields, unwound, with_field, with_part, without_field
 from groundql.languages.flow.types import OPEN, Type, computed, present, record, unite_all
 

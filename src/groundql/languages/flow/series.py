@@ -8,11 +8,12 @@ from typing import Any
 
 from groundql.core.kind import NOTHING, Kind
 from groundql.languages.flow.accumulators import accumulate
-from groundql.languages.flow.context import Context, read_field
+from groundql.languages.flow.context import Context
 from groundql.languages.flow.evaluation import evaluate
 from groundql.languages.flow.literals import as_list, as_object, operator_of
 from groundql.languages.flow.match import follow_match
 from groundql.languages.flow.paths import Manner
+from groundql.languages.flow.reading import read_field
 from groundql.languages.flow.shapes import with_field
 from groundql.languages.flow.types import ANY, Type, computed, of_kinds, optional, unite
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -125,8 +126,17 @@ def _replace_root(ctx: Context, spec: Any) -> Type:
 def _unwind(ctx: Context, spec: Any) -> Type:
     result, read, array = follow_unwind(ctx, spec)
     if read is not None and ctx.pointer == "$unwind" and _can_multiply(ctx, read, array):
-        ctx.ledger.multiplies.append(read)
+        ctx.ledger.multiplies.append(_with_place(read, array.item))
     return result
+
+
+def _with_place(read: Read, item: Type) -> Read:
+    """Name the stored array or map that a computed array was made of."""
+    value = item.fields.get("v", item) if set(item.fields) == {"k", "v"} else item
+    stored = value.stored
+    if read.path is not None or stored is None or not stored.path.steps:
+        return read
+    return replace(read, container=stored.container, path=stored.path)
 
 
 def _can_multiply(ctx: Context, read: Read, array: Type) -> bool:

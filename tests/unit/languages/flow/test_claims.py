@@ -123,6 +123,15 @@ def test_an_unwound_array_map_or_join_can_repeat_a_document() -> None:
     assert multiplied({"$lookup": by_name}, {"$unwind": "$p"}) == ["$p"]
 
 
+def test_a_repeating_map_or_filtered_array_names_where_it_is_stored() -> None:
+    claims = claims_of(
+        {"$set": {"kv": {"$objectToArray": "$scores"}, "few": {"$filter": {"input": "$lines", "cond": True}}}},
+        {"$unwind": "$kv"},
+        {"$unwind": "$few"},
+    )
+    assert [str(r.path) for r in claims.multiplies] == ["scores.<*>", "lines[]"]
+
+
 def test_a_join_by_id_or_an_array_of_one_repeats_nothing() -> None:
     assert multiplied({"$lookup": LOOKUP}, {"$unwind": "$p"}) == []
     single = catalog_of({"orders": [{"a": [1]}, {"a": []}]})

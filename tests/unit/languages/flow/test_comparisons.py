@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from bson import ObjectId, Regex
 
-from flowing import claims_of
+from flowing import catalog_of, claims_of
+from groundql.core.kind import Kind
 from groundql.core.program import Comparison, ReadStatus
 
 DAY = dt.datetime(2024, 3, 1)
@@ -117,6 +118,16 @@ def test_a_test_becomes_a_filter_when_a_later_match_rests_on_it() -> None:
     assert [c.is_filter for c in claims_of(flag, {"$match": {"flag": True}}).comparisons] == [True, True, True]
     other = {"$match": {"total": 3}}
     assert [c.is_filter for c in claims_of(flag, other).comparisons] == [False, False, True]
+
+
+def test_a_field_that_holds_one_value_or_many_is_compared_with_both() -> None:
+    catalog = catalog_of({"orders": [{"t": "x"}, {"t": ["y", "z"]}]})
+    found = claims_of({"$match": {"t": "y"}}, catalog=catalog).comparisons[0]
+    assert (found.read.status, found.read.note, found.read.kinds) == (
+        ReadStatus.COMPUTED,
+        "from t, t[]",
+        {Kind.STRING},
+    )
 
 
 def test_both_literals_of_one_condition_are_compared() -> None:

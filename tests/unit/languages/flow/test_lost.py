@@ -40,8 +40,8 @@ LOST: list[tuple[str, list[Any], str, ReadStatus, int, str]] = [
      "$$l.skus", ABSENT, 0, "$$l.sku"),
     ("an unknown variable", [{"$project": {"x": {"$map": {"input": "$lines", "as": "l", "in": "$$line.sku"}}}}],
      "$$line.sku", ABSENT, 0, "$$l"),
-    ("within an elemMatch", [{"$match": {"lines": {"$elemMatch": {"skuu": "a"}}}}], "skuu", ABSENT, 0, "sku"),
-    ("a root field within an elemMatch", [{"$match": {"lines": {"$elemMatch": {"status": "a"}}}}], "status", ABSENT, 0,
+    ("within an elemMatch", [{"$match": {"lines": {"$elemMatch": {"skuu": "a"}}}}], "lines.skuu", ABSENT, 0, "lines[].sku"),
+    ("a root field within an elemMatch", [{"$match": {"lines": {"$elemMatch": {"status": "a"}}}}], "lines.status", ABSENT, 0,
      ""),
     ("a local field of a join", [{"$lookup": {"from": "products", "localField": "product", "foreignField": "_id",
                                               "as": "p"}}], "product", ABSENT, 0, "product_id"),
@@ -102,6 +102,11 @@ def test_a_wrong_read_is_found_at_its_stage(
     read = lost(claims_of(*stages))
     assert (read.text, read.status, read.place.stage) == (text, status, stage)
     assert not nearest or nearest == read.nearest[0]
+
+
+def test_an_absent_path_names_where_it_would_be_stored() -> None:
+    read = lost(claims_of({"$unwind": "$lines"}, {"$project": {"x": "$lines.skuu.deep"}}))
+    assert (read.container, str(read.path)) == ("orders", "lines[].skuu.deep")
 
 
 def test_an_early_read_says_which_stage_computes_it() -> None:
