@@ -24,7 +24,7 @@ from groundql.errors import (
     ModelTimeout,
     ModelUnavailable,
 )
-from groundql.llm.models import ProviderModel, open_model
+from groundql.llm.models import Form, ProviderModel, open_model
 from groundql.llm.scripted import Line, Scripted
 from groundql.llm.structured import Fault, ReplyFault, complete_json
 from groundql.llm.wrap import Retried, TimeLimited
@@ -305,6 +305,26 @@ async def test_the_schema_is_sent_as_a_response_format_and_the_dialogue_in_order
     assert 99 in (body.get("max_tokens"), body.get("max_completion_tokens"))
     assert stub.paths == ["/v1/chat/completions"]
     assert stub.keys == ["Bearer a-key"]
+    await model.close()
+
+
+@pytest.mark.parametrize("form", ["native", "tool"])
+async def test_objects_that_a_schema_leaves_open_are_open_when_they_arrive(stub: Stub, form: Form) -> None:
+    stages = {"type": "array", "items": {"type": "object"}}
+    schema = {"type": "object", "properties": {"pipeline": stages}, "required": ["pipeline"]}
+    text = '{"pipeline": [{"$count": "n"}]}'
+    plain = compatible(stub, Turn(text=text, tool=form == "tool"))
+    model = ProviderModel("openai:some-model", plain._client, form=form)
+    await complete_json(model, ModelRequest((Message("user", "count"),), schema=schema))
+    body = stub.bodies[0]
+    if form == "native":
+        sent = body["response_format"]["json_schema"]
+        arrived = sent["schema"]
+    else:
+        sent = body["tools"][0]["function"]
+        arrived = sent["parameters"]
+    assert arrived["properties"]["pipeline"]["items"].get("additionalProperties", True) is True
+    assert not sent.get("strict")
     await model.close()
 
 

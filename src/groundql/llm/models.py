@@ -10,9 +10,9 @@ import os
 import re
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from urllib.parse import urlsplit
 
 import anyio
@@ -44,6 +44,9 @@ EXTRAS = frozenset({"anthropic", "google", "groq", "mistral"})
 
 Form: TypeAlias = Literal["native", "object", "tool", "prompted"]
 """How a model is held to a schema: by the provider, as JSON plus the schema in words, by a tool call, by words."""
+
+OPEN_FORMS: Mapping[str, Form] = {"anthropic": "tool", "bedrock": "tool", "google": "object", "google-cloud": "object"}
+"""How an open schema is put to providers whose own schema mode closes every object, and so would allow only `{}`."""
 
 
 def open_model(
@@ -128,6 +131,7 @@ class ProviderModel:
         from pydantic_ai.direct import model_request
 
         messages = request.messages
+        form = fit_form(form, self._client.system, request.schema)
         if request.schema is not None and form == "prompted":
             messages = with_schema_in_words(messages, request.schema)
         started = time.monotonic()
@@ -328,6 +332,33 @@ def _best_form(client: Client) -> Form:
     return "tool" if profile.get("supports_tools", True) else "prompted"
 
 
+def fit_form(form: Form, provider: str, schema: Mapping[str, Any] | None) -> Form:
+    """Return the form in which a provider takes this schema whole."""
+    if form == "native" and schema is not None and is_open(schema):
+        return OPEN_FORMS.get(provider, form)
+    return form
+
+
+def is_open(schema: Mapping[str, Any]) -> bool:
+    """Say whether some object in a schema may hold keys that the schema does not name, as a query's stages do."""
+    extra = schema.get("additionalProperties")
+    if extra is True or isinstance(extra, Mapping):
+        return True
+    if schema.get("type") == "object" and not schema.get("properties") and extra is not False:
+        return True
+    return any(is_open(part) for part in _parts(schema))
+
+
+def _parts(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for key, value in schema.items():
+        if key in ("properties", "$defs", "definitions"):
+            yield from value.values()
+        elif key in ("anyOf", "oneOf", "allOf", "prefixItems"):
+            yield from value
+        elif key == "items" and isinstance(value, Mapping):
+            yield cast("Mapping[str, Any]", value)
+
+
 def _parameters(schema: Mapping[str, Any] | None, form: Form) -> ModelRequestParameters:
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
@@ -335,13 +366,16 @@ def _parameters(schema: Mapping[str, Any] | None, form: Form) -> ModelRequestPar
 
     if schema is None or form == "prompted":
         return ModelRequestParameters()
+    strict = False if is_open(schema) else None  # a strict schema has its open objects closed on the way
     if form == "tool":
-        tool = ToolDefinition(name=REPLY_TOOL, parameters_json_schema=dict(schema), description="Give the reply.")
+        tool = ToolDefinition(
+            name=REPLY_TOOL, parameters_json_schema=dict(schema), description="Give the reply.", strict=strict
+        )
         return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
     mode = "native" if form == "native" else "prompted"
     return ModelRequestParameters(
         output_mode=mode,
-        output_object=OutputObjectDefinition(json_schema=dict(schema), name=REPLY_TOOL),
+        output_object=OutputObjectDefinition(json_schema=dict(schema), name=REPLY_TOOL, strict=strict),
         allow_text_output=True,
     )
 

@@ -3,12 +3,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
 from groundql.core.chat import Message
 from groundql.errors import ModelUnavailable
-from groundql.llm.models import ProviderModel, endpoint_of, open_model, with_schema_in_words
+from groundql.llm.models import ProviderModel, endpoint_of, fit_form, is_open, open_model, with_schema_in_words
 from groundql.llm.scripted import Scripted
 
 SCRIPT = """
@@ -90,3 +91,32 @@ def test_a_schema_in_words_joins_the_system_message() -> None:
     assert '"title": "Größe"' in joined[0].text
     alone = with_schema_in_words((Message("user", "x"),), schema)
     assert [message.role for message in alone] == ["system", "user"]
+
+
+STAGES = {"type": "object", "properties": {"pipeline": {"type": "array", "items": {"type": "object"}}}}
+CLOSED = {"type": "object", "properties": {"limit": {"type": "integer"}}, "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_it"),
+    [
+        (STAGES, True),
+        (CLOSED, False),
+        ({"type": "object"}, True),
+        ({"type": "object", "additionalProperties": False}, False),
+        ({"type": "object", "properties": {"a": {"type": "object", "additionalProperties": {"type": "string"}}}}, True),
+        ({"anyOf": [CLOSED, STAGES]}, True),
+        ({"$defs": {"x": CLOSED}, "type": "array", "items": {"$ref": "#/$defs/x"}}, False),
+    ],
+)
+def test_a_schema_is_open_where_it_allows_keys_it_does_not_name(schema: dict[str, Any], is_it: bool) -> None:
+    assert is_open(schema) is is_it
+
+
+def test_an_open_schema_is_not_put_to_a_mode_that_would_close_it() -> None:
+    assert fit_form("native", "anthropic", STAGES) == "tool"
+    assert fit_form("native", "google", STAGES) == "object"
+    assert fit_form("native", "openai", STAGES) == "native"
+    assert fit_form("native", "anthropic", CLOSED) == "native"
+    assert fit_form("prompted", "anthropic", STAGES) == "prompted"
+    assert fit_form("native", "anthropic", None) == "native"
