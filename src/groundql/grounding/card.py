@@ -86,7 +86,7 @@ def write_card(grounding: Grounding, budget_tokens: int = DEFAULT_TOKENS) -> Car
 
 def describe_container(container: Container) -> str:
     """Return everything witnessed of a container, for a person."""
-    lines = [container_head(container), *block_lines(outline(container, WHOLE)), *variant_lines(container, 1000)]
+    lines = [container_head(container), *block_lines(outline(container, WHOLE)), *variant_lines(container, WHOLE)]
     return "\n".join(lines)
 
 
@@ -102,7 +102,7 @@ def _focused(grounding: Grounding, stable: str, budget_tokens: int, complete: bo
     facts = facts_text(grounding, int(min(left, budget_tokens * _FACTS_SHARE)))
     relevance = weigh(grounding)
     room = left - count_tokens(facts) - 20
-    for detail in (RICH, LEAN, BARE):
+    for detail in (RICH, LEAN):
         chosen = select(grounding.catalog, relevance, detail, room)
         if not chosen.lost:
             break
@@ -127,7 +127,7 @@ def _whole(catalog: Catalog, detail: Detail, budget_tokens: int) -> str:
     for container in catalog.containers:
         lines.append(container_head(container))
         lines.extend(block_lines(outline(container, detail)))
-        lines.extend(variant_lines(container, 400 if detail is RICH else 160))
+        lines.extend(variant_lines(container, detail))
         if sum(map(len, lines)) > limit:
             return "\n".join(lines)
     lines.extend(_joins(catalog.edges))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from groundql.core.catalog import Container, ContainerType, DateRange, Field, KeySpace, Lengths, StopReason, Variant
+from groundql.core.catalog import Container, ContainerType, DateRange, Field, KeySpace, Lengths, StopReason
 from groundql.core.kind import NUMBERS, Kind
 from groundql.core.path import Path
 from groundql.grounding.fence import clean, date_text, fence_name, fence_text, fence_value, number_text
@@ -25,13 +25,14 @@ class Detail:
     keys: int
     width: int
     list_width: int
+    variant_width: int
     ranges: bool = True
 
 
-RICH: Final = Detail(listed=16, examples=3, keys=12, width=40, list_width=200)
-LEAN: Final = Detail(listed=8, examples=1, keys=6, width=28, list_width=110)
-BARE: Final = Detail(listed=0, examples=0, keys=3, width=20, list_width=40, ranges=False)
-WHOLE: Final = Detail(listed=60, examples=10, keys=40, width=80, list_width=1200)
+RICH: Final = Detail(listed=16, examples=3, keys=12, width=40, list_width=200, variant_width=400)
+LEAN: Final = Detail(listed=8, examples=2, keys=8, width=24, list_width=110, variant_width=120)
+BARE: Final = Detail(listed=0, examples=0, keys=3, width=20, list_width=40, variant_width=80, ranges=False)
+WHOLE: Final = Detail(listed=60, examples=10, keys=40, width=80, list_width=1200, variant_width=2000)
 """For `describe`, where a person asked for it."""
 
 
@@ -122,24 +123,26 @@ def container_head(container: Container) -> str:
     return f"## {name}: {kind}{size}"
 
 
-def variant_lines(container: Container, width: int = 400) -> tuple[str, ...]:
-    """Return what each discriminator's value says about the fields, one line a value."""
+def variant_lines(container: Container, detail: Detail) -> tuple[str, ...]:
+    """Return what each discriminator's value says about the fields, one line a value.
+
+    With little room only the documents' own variants are told, and what is absent only where nothing else tells it.
+    """
     lines: list[str] = []
+    width = detail.variant_width
+    tight = width < RICH.variant_width
     for variant in container.variants:
+        if tight and variant.base.steps:
+            continue
         place = _relative(variant.base, variant.path)
         only = _paths_within(variant.only, variant.base, width // 2)
-        absent = _paths_within(variant.absent, variant.base, width // 2)
+        absent = "" if tight and only else _paths_within(variant.absent, variant.base, width // 2)
         said = "; ".join(p for p in (f"only here: {only}" if only else "", f"absent: {absent}" if absent else "") if p)
         lines.append(
             f"where {place} = {fence_value(variant.value)} ({share_text(variant.share)})"
             + (f": {said}" if said else "")
         )
     return tuple(lines)
-
-
-def variant_key(variant: Variant) -> tuple[Path, Path]:
-    """Return what variants of one discriminator share."""
-    return variant.base, variant.path
 
 
 def path_text(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""How much each path has to do with a question: which of its words a path's names answer to, and what was found there."""
+"""How much each path has to do with a question: which words its names answer to, and what was found there."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from rapidfuzz.distance import OSA
@@ -23,9 +24,14 @@ _ASKING: Final = 0.25
 _NEAR: Final = 0.7
 _CONSTANT: Final = 0.5
 """Worth of a path that holds one value everywhere: it can neither filter nor group."""
+_TELLING: Final = 0.04
+"""What a path gains with the number of its distinct values, so that a name goes before its presence flag."""
 _UNASKED: Final = 0.12
 """What each word of a last name that the question does not speak of takes away."""
 _FOUND: Final = {"hard": 8.0, "same": 4.0, "near": 1.0, "name": 0.5}
+_NAMED: Final = 0.8
+"""What a container gains when the question speaks its whole name."""
+_PLAIN: Final = frozenset({"value", "name", "text", "label"})
 _WRAPPERS: Final = frozenset({"value", "name", "id", "text", "label", "key", "code", "v", "k"})
 
 Matches = Mapping[str, float]
@@ -54,8 +60,8 @@ def weigh(grounding: Grounding) -> Relevance:
     A container counts for how many different words of the question it covers, so that the one that holds all the parts
     of a question comes before those that hold one part many times.
     """
-    asked = _asked(f"{grounding.question.text} {grounding.question.hints}")
-    vocabulary = _Vocabulary.of(grounding.catalog.containers, asked)
+    text = f"{grounding.question.text} {grounding.question.hints}"
+    vocabulary = _Vocabulary.of(grounding.catalog.containers, text)
     found = _found(grounding.witnesses, grounding.catalog)
     paths: dict[tuple[str, Path], Matches] = {}
     totals: dict[str, float] = {}
@@ -68,7 +74,7 @@ def weigh(grounding: Grounding) -> Relevance:
                 paths[at] = matches
             for word, worth in matches.items():
                 covered[word] = max(covered.get(word, 0.0), worth)
-        totals[container.name] = sum(covered.values())
+        totals[container.name] = sum(covered.values()) * (1 + _NAMED * vocabulary.named_share(container.name) ** 2)
     return Relevance(paths, totals)
 
 
@@ -78,10 +84,12 @@ class _Vocabulary:
 
     rarity: Mapping[str, float]
     answers: Mapping[str, tuple[str, float]]
+    pairs: frozenset[tuple[str, str]]
 
     @classmethod
-    def of(cls, containers: Iterable[Container], asked: Mapping[str, float]) -> _Vocabulary:
-        """Build it from all names; `asked` maps the question's words to their worth."""
+    def of(cls, containers: Iterable[Container], text: str) -> _Vocabulary:
+        """Build it from all names and the question."""
+        asked = _asked(text)
         counts: Counter[str] = Counter()
         paths = 0
         for container in containers:
@@ -91,7 +99,7 @@ class _Vocabulary:
                 paths += 1
         rarity = {word: math.log(2 + paths / count) for word, count in counts.items()}
         answers = {word: best for word in counts if (best := _best(word, asked)) is not None}
-        return cls(rarity, answers)
+        return cls(rarity, answers, _pairs(text))
 
     def matches(self, words: Iterable[str], worth: float) -> dict[str, float]:
         """Return the question's words that some words of a name answer to, with what each is worth."""
@@ -104,21 +112,47 @@ class _Vocabulary:
 
     def answer(self, field: Field) -> dict[str, float]:
         """Return the question's words that a path's names answer to, the nearer to its end the better."""
-        names = field.path.fields
+        names = [split_words(name) for name in field.path.fields]
+        wraps = _wrapper_depth(names)
         found: dict[str, float] = {}
-        for up, name in enumerate(reversed(names)):
-            for word, value in self.matches(split_words(name), _DEPTH[min(up, 2)]).items():
+        for up, words in enumerate(reversed(names)):
+            for word, value in self.matches(words, _DEPTH[min(max(up - wraps, 0), 2)]).items():
                 found[word] = max(found.get(word, 0.0), value)
-        last = [stem(w) for w in split_words(field.path.name)]
-        unasked = sum(w not in self.answers and w not in _WRAPPERS for w in last)
+        told = names[len(names) - 1 - wraps] if names else ()
+        unasked = sum(stem(w) not in self.answers and w not in _PLAIN for w in told)
         constant = _CONSTANT if field.complete and field.distinct == 1 and field.count >= field.parents else 1.0
-        scale = constant / (1 + _UNASKED * unasked)
-        return {word: value * scale for word, value in found.items()}
+        scale = constant * (1 + _TELLING * math.log1p(field.distinct)) / (1 + _UNASKED * unasked)
+        wrapping = {stem(w) for words in names[len(names) - wraps :] for w in words}
+        single = {word: value * scale for word, value in found.items() if word not in wrapping}
+        return {
+            **single,
+            **{f"{a} {b}": scale * (found[a] + found[b]) / 2 for a, b in self.pairs if {a, b} <= found.keys()},
+        }
+
+    def named_share(self, container: str) -> float:
+        """Return the share of a container's name that the question speaks."""
+        words = [stem(w) for w in split_words(container)]
+        return sum(self.answers.get(w, ("", 0.0))[1] for w in words) / len(words) if words else 0.0
+
+
+def _wrapper_depth(names: list[tuple[str, ...]]) -> int:
+    """How many last names only wrap the one that tells ("value" in `publisher.name.value`)."""
+    wraps = 0
+    while wraps < len(names) - 1 and all(word in _WRAPPERS for word in names[-1 - wraps]):
+        wraps += 1
+    return wraps
 
 
 def _asked(text: str) -> dict[str, float]:
-    words = dict.fromkeys(w for w in split_words(text) if w not in STOP_WORDS and not w.isdigit() and len(w) > 1)
-    return {stem(w): _ASKING if w in ASKING else 1.0 for w in words}
+    """The words of a question with their worth; what it says again and again is more than a way of asking."""
+    words = Counter(w for w in split_words(text) if w not in STOP_WORDS and not w.isdigit() and len(w) > 1)
+    return {stem(w): min(1.0, _ASKING * count) if w in ASKING else 1.0 for w, count in words.items()}
+
+
+def _pairs(text: str) -> frozenset[tuple[str, str]]:
+    """Words that stand side by side in the question: "attribute value", "power family" mean one thing together."""
+    words = [None if w in STOP_WORDS else stem(w) for w in split_words(text)]
+    return frozenset((a, b) for a, b in pairwise(words) if a and b and a != b)
 
 
 def _best(word: str, asked: Mapping[str, float]) -> tuple[str, float] | None:

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from groundql.core.catalog import Catalog, Container, Variant
-from groundql.core.path import Path
+from groundql.core.catalog import Catalog, Container
+from groundql.core.path import ENTRIES, Path
 from groundql.grounding.fence import fence_name
 from groundql.grounding.lines import Detail, container_head, variant_lines
 from groundql.grounding.outline import Block, block_lines, outline
@@ -21,8 +21,9 @@ from groundql.grounding.tokens import count_tokens
 
 _AGAIN: Final = 0.45
 """What a word is worth once more after a line that already answers to it."""
-_SIBLING: Final = 0.06
+_SIBLING: Final = 0.02
 """What a line is worth for standing in the same block as a good line."""
+_RANKED: Final = (1.0, 0.35, 0.15, 0.08, 0.05)
 _MOST_CONTAINERS: Final = 40
 
 
@@ -58,6 +59,7 @@ class _Room:
 
     catalog: Catalog
     outlines: dict[str, tuple[Block, ...]]
+    around: dict[str, tuple[str, ...]]
     left: int
     kept: dict[str, set[Path]] = field(default_factory=dict[str, set[Path]])
     blocks: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
@@ -67,18 +69,30 @@ class _Room:
         """Choose an item if it fits, with the heads that it needs."""
         cost = item.cost
         if item.container not in self.kept:
-            cost += count_tokens(container_head(self.catalog.by_name[item.container])) + 1
-        if (item.container, item.block) not in self.blocks:
-            cost += count_tokens(self.outlines[item.container][item.block].head) + 1
+            cost += sum(count_tokens(line) + 1 for line in self.around[item.container])
+        fresh = [at for at in self._heads(item) if at not in self.blocks]
+        cost += sum(count_tokens(self.outlines[name][number].head) + 1 for name, number in fresh)
         if cost > self.left:
             return False
         self.left -= cost
-        self.kept.setdefault(item.container, set()).add(item.path)
-        self.blocks.add((item.container, item.block))
+        kept = self.kept.setdefault(item.container, set())
+        kept.add(item.path)
+        kept.update(self.outlines[name][number].base for name, number in fresh)
+        self.blocks.update(fresh)
         seen = self.covered.setdefault(item.container, {})
         for word in item.matches:
             seen[word] = seen.get(word, 0) + 1
         return True
+
+    def _heads(self, item: _Item) -> list[tuple[str, int]]:
+        """The block of an item, and the maps that it lies in: without their keys its path cannot be read."""
+        blocks = self.outlines[item.container]
+        base = blocks[item.block].base
+        return [
+            (item.container, i)
+            for i, block in enumerate(blocks[: item.block + 1])
+            if i == item.block or (ENTRIES in block.base.steps[-2:] and base.starts_with(block.base))
+        ]
 
 
 def select(catalog: Catalog, relevance: Relevance, detail: Detail, budget_tokens: int) -> Selection:
@@ -86,19 +100,24 @@ def select(catalog: Catalog, relevance: Relevance, detail: Detail, budget_tokens
     names = relevance.ranked()[:_MOST_CONTAINERS]
     best = max((relevance.containers[n] for n in names), default=0.0)
     outlines = {n: outline(catalog.by_name[n], detail) for n in names if catalog.by_name[n].is_known}
-    room = _Room(catalog, outlines, budget_tokens)
+    around = {n: _around(catalog.by_name[n], detail) for n in outlines}
+    room = _Room(catalog, outlines, around, budget_tokens)
     items = [
         item
         for name, blocks in outlines.items()
-        for item in _items(name, blocks, relevance, (relevance.containers[name] / best) ** 3 if best else 1.0)
+        for item in _items(name, blocks, relevance, _weight(relevance.containers[name], best, names.index(name)))
     ]
-    variants = {n: _variant_text(catalog.by_name[n], detail) for n in outlines}
-    lost = _fill(items, room, variants)
-    text = "\n".join(_lines(room, names, variants))
+    lost = _fill(items, room)
+    text = "\n".join(_lines(room, names))
     return Selection(text, _left_out(room), lost)
 
 
-def _fill(items: list[_Item], room: _Room, variants: dict[str, str]) -> int:
+def _weight(score: float, best: float, rank: int) -> float:
+    """What a container's lines are worth: most questions need one container, few need three."""
+    return (score / best) ** 2 * _RANKED[min(rank, len(_RANKED) - 1)] if best else 1.0
+
+
+def _fill(items: list[_Item], room: _Room) -> int:
     """Take items in order of gain; gains only fall, so an item is right when it still leads after a second look."""
     heap = [(-item.gain({}), i) for i, item in enumerate(items)]
     heapq.heapify(heap)
@@ -112,11 +131,8 @@ def _fill(items: list[_Item], room: _Room, variants: dict[str, str]) -> int:
             continue
         if not item.cost and not item.matches:
             continue
-        fresh = item.container not in room.kept
         if not room.take(item):
             lost += bool(item.matches)
-        elif fresh and variants[item.container]:
-            room.left -= count_tokens(variants[item.container]) + 1
     return lost
 
 
@@ -127,7 +143,7 @@ def _items(name: str, blocks: tuple[Block, ...], relevance: Relevance, weight: f
         if block.head and not isinstance(block.base.last, str):
             yield _Item(name, number, block.base, _head_matches(name, block.base, relevance), 0.0, weight, 0)
         for line in block.lines:
-            base = _SIBLING * top + 0.01 / (1 + len(line.path))
+            base = (0.0 if owns[line.path] else _SIBLING * top) + 0.01 / (1 + len(line.path))
             yield _Item(name, number, line.path, owns[line.path], base, weight, count_tokens(line.text) + 2)
 
 
@@ -144,23 +160,18 @@ def _head_matches(name: str, base: Path, relevance: Relevance) -> Matches:
     return found
 
 
-def _variant_text(container: Container, detail: Detail) -> str:
-    """The variants of the documents themselves, and of arrays only where there is room for much."""
-    shown = tuple(v for v in container.variants if detail.examples > 1 or not v.base.steps)
-    return "\n".join(variant_lines(_with_variants(container, shown[:6]), 160))
+def _around(container: Container, detail: Detail) -> tuple[str, ...]:
+    """What a container's lines stand between: its head, and its variants."""
+    return (container_head(container), *variant_lines(container, detail)[:6])
 
 
-def _with_variants(container: Container, variants: tuple[Variant, ...]) -> Container:
-    return Container(container.info, container.fields, container.sampling, variants, container.error)
-
-
-def _lines(room: _Room, names: tuple[str, ...], variants: dict[str, str]) -> Iterator[str]:
+def _lines(room: _Room, names: tuple[str, ...]) -> Iterator[str]:
     for name in names:
         if name in room.kept:
-            yield container_head(room.catalog.by_name[name])
+            head, *variants = room.around[name]
+            yield head
             yield from block_lines(room.outlines[name], frozenset(room.kept[name]))
-            if variants[name]:
-                yield variants[name]
+            yield from variants
 
 
 def _left_out(room: _Room) -> str:

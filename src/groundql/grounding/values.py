@@ -32,6 +32,8 @@ __all__ = ["ValueIndex", "find_witnesses"]
 MOST_PLACES: Final = 6
 """A term stored at more places than this says too little about where it is meant."""
 _PER_TERM: Final = 6
+_MOST_NAMED: Final = 2
+"""A plain word that is also a field's name is meant as a value only where few places store it."""
 _MOST_WITNESSES: Final = 48
 _INSISTING: Final = frozenset({TermKind.QUOTED, TermKind.CODE, TermKind.DATE})
 
@@ -68,6 +70,7 @@ class _Search:
     found: list[tuple[Term, tuple[Location, ...]]] = field(default_factory=list[tuple[Term, tuple[Location, ...]]])
     unsure: list[Term] = field(default_factory=list[Term])
     taken: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    runs: set[str] = field(default_factory=set[str])
 
     def __post_init__(self) -> None:
         self.names = catalog_names(self.catalog)
@@ -93,7 +96,12 @@ class _Search:
         single = len(words) == 1
         if single and (words[0] in ASKING | STOP_WORDS or is_generic(words[0])):
             return
+        if (name := as_name(term.text)) in self.runs:
+            return
+        self.runs.add(name)
         locations = self.index.find(term.text)
+        if name in self.names and len({loc.key for loc in locations}) > _MOST_NAMED:
+            return
         if not locations and single and len(words[0]) >= 5 and stem(words[0]) not in self.names:
             locations = self.index.find_near(term.text, 2)
         if locations:
@@ -145,12 +153,12 @@ class _Search:
 
     def _take_number(self, term: Term) -> None:
         number = term.number
-        if number is None or number.role is NumberRole.LIMIT or number.is_percent:
+        if number is None or number.role is not NumberRole.PLAIN or number.is_percent:
             return
         locations = self.index.find_number(number.number)
         named = tuple(loc for loc in locations if self._is_named(term, loc))
         keys = tuple(loc for loc in locations if loc.at.is_key or isinstance(loc.stored, str))
-        if named or (keys and number.role is NumberRole.PLAIN) or (number.is_year and number.role is NumberRole.PLAIN):
+        if named or keys or number.is_year:
             self.add(term, named or keys or locations, consume=False)
 
     def _is_named(self, term: Term, location: Location) -> bool:
@@ -170,7 +178,7 @@ class _Search:
         if is_generic(term.text) or as_name(term.text) in self.names:
             return False
         if term.number is not None:
-            return term.number.role is NumberRole.PLAIN and self._is_named(term, location)
+            return self._is_named(term, location)
         if term.kind is TermKind.CODE and term.text.isalpha() and len(term.text) < 6:
             return location.stored == term.text
         if term.kind is TermKind.TITLE:

@@ -13,23 +13,27 @@ _HUMPS: Final = re.compile(
 )
 _WORDS: Final = re.compile(r"[^\W_]+")
 
-_STOP = """a about above across after again against all along also although am among an and any are aren't around as at
-    be because been before being below between both but by can can't cannot could couldn't did didn't do does doesn't
-    doing don't down during each either else ever every for from further get gets give given gives had has hasn't have
-    haven't having he her here hers him his how however i i'd i'm if in into is isn't it it's its itself just let
-    let's like many may me might mine more most much must my myself need needs neither no nor not of off on once only
-    or other others our ours out over own per please same shall she should since so some such than that that's the
-    their theirs them then there there's these they this those through to too toward under until up upon us use used
-    using very via want wants was wasn't we well were weren't what what's when where whether which while who who's
-    whom whose why will with within without won't would wouldn't yes yet you your yours"""
-_ASKING = """add aggregate answer ascending asc average avg bottom calculate combination combinations compare compute
-    count counts descending desc determine different display distinct divide entries entry equal exactly exclude
-    excluding fetch few fewer fewest field fields filter find first following format greater greatest group grouped
-    groups highest identify include includes including indicate largest last least less limit limited list lower lowest
-    maximum max mean median minimum min name number numbers order ordered output overall percent percentage present
-    primarily print produce proportion provide query rank ranked ranking ratio record recorded records report result
-    results retrieve return returned row rows secondarily select separately share show smallest sort sorted sum
-    summary tell then top total totals type types unique value values"""
+_STOP = """\
+    a about above across after again against all along also although am among an and any are aren't around as at be
+    because been before being below between both but by can can't cannot could couldn't did didn't do does
+    doesn't doing don't down during each either else ever every for from further get gets give given gives had
+    has hasn't have haven't having he her here hers him his how however i i'd i'm if in into is isn't it it's
+    its itself just let let's like many may me might mine more most much must my myself need needs neither no
+    nor not of off on once only or other others our ours out over own per please same shall she should since so
+    some such than that that's the their theirs them then there there's these they this those through to too
+    toward under until up upon us use used using very via want wants was wasn't we well were weren't what what's
+    when where whether which while who who's whom whose why will with within without won't would wouldn't yes
+    yet you your yours"""
+_ASKING = """\
+    add aggregate answer asc ascending average avg bottom calculate combination combinations compare compute count
+    counts data desc descending details determine different display distinct divide entries entry equal exactly
+    exclude excluding fetch few fewer fewest field fields filter find first following format greater greatest
+    group grouped groups highest identify include includes including indicate indicator information largest last
+    least less limit limited list lower lowest max maximum mean median min minimum name number numbers order
+    ordered output overall percent percentage present primarily print produce proportion provide query rank
+    ranked ranking ratio record recorded records report result results retrieve return returned row rows
+    secondarily select separately share show smallest sort sorted sum summary tell then top total totals type
+    types unique value values"""
 STOP_WORDS: Final = frozenset(_STOP.split())
 ASKING: Final = frozenset(_ASKING.split())
 """Words that say what to do with data rather than what is in it."""
