@@ -98,7 +98,7 @@ def _of_one(name: str, arg: Type, spec: Any) -> Type:
     if name == "$mergeObjects":
         return merge_result([optional(arg)])
     if name in ("$first", "$last"):
-        return arg
+        return unite(arg, NULL) if Kind.MISSING in arg.kinds else arg
     return unite(arg, NULL) if name in ("$locf", "$linearFill") else fraction_result([arg])
 
 
@@ -117,7 +117,7 @@ def _ranked(ctx: Context, name: str, spec: Any) -> Type:
     if keys is not None:
         read_keys(ctx.at("sortBy"), keys, ctx.current)
     output = evaluate(ctx.at("output"), parts.get("output"))
-    return array_of(output) if name.endswith("N") else of_kinds(output, output.kinds)
+    return array_of(output) if name.endswith("N") else unite(output, NULL) if Kind.MISSING in output.kinds else output
 
 
 def _named(name: str, args: dict[str, Type]) -> Type:

@@ -30,7 +30,7 @@ from groundql.languages.flow.types import (
 
 def _array_or_null(item: Type, source: Type) -> Type:
     array = array_of(item)
-    return unite(array, NULL) if source.kinds & NOTHING and not source.is_unknown else array
+    return unite(array, NULL) if source.kinds & NOTHING else array
 
 
 @handles("$map")
@@ -59,14 +59,16 @@ def filter_items(ctx: Context, name: str, spec: Any) -> Type:
 def reduce_items(ctx: Context, name: str, spec: Any) -> Type:
     """Fold the items: once on trial to learn what the value becomes, then for the record."""
     parts = as_object(spec) or {}
-    item = evaluate(ctx.at("input"), parts.get("input")).item
+    source = evaluate(ctx.at("input"), parts.get("input"))
+    item = source.item
     value = evaluate(ctx.at("initialValue"), parts.get("initialValue"))
     inner = ctx.at("in")
     if not ctx.ledger.is_scratch:
         trial = replace(inner, pipeline=replace(ctx.pipeline, ledger=Ledger(is_scratch=True)))
         grown = evaluate(trial.binding({"this": item, "value": value}), parts.get("in"))
         value = unite(value, grown)
-    return unite(value, evaluate(inner.binding({"this": item, "value": value}), parts.get("in")))
+    result = unite(value, evaluate(inner.binding({"this": item, "value": value}), parts.get("in")))
+    return unite(result, NULL) if source.kinds & NOTHING else result
 
 
 @handles("$arrayElemAt", "$first", "$last")
@@ -119,7 +121,7 @@ def concat(ctx: Context, name: str, spec: Any) -> Type:
     """Put arrays one after another."""
     types = arguments(ctx, spec)
     array = array_of(unite_all(t.item for t in types))
-    return unite(array, NULL) if any(t.kinds & NOTHING and not t.is_unknown for t in types) else array
+    return unite(array, NULL) if any(t.kinds & NOTHING for t in types) else array
 
 
 @handles("$zip")
@@ -129,7 +131,8 @@ def zip_arrays(ctx: Context, name: str, spec: Any) -> Type:
     inputs = parts.get("inputs")
     types = [evaluate(ctx.at(f"inputs[{i}]"), arg) for i, arg in enumerate(as_list(inputs) or [inputs])]
     defaults = evaluate(ctx.at("defaults"), parts["defaults"]).item if "defaults" in parts else NULL
-    return array_of(array_of(unite_all([*(t.item for t in types), defaults])))
+    array = array_of(array_of(unite_all([*(t.item for t in types), defaults])))
+    return unite(array, NULL) if any(t.kinds & NOTHING for t in types) else array
 
 
 @handles("$split", "$range")

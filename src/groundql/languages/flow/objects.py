@@ -35,7 +35,7 @@ def to_entries(ctx: Context, name: str, spec: Any) -> Type:
     args = positional(spec)
     source = evaluate(ctx, args[0]) if args else ANY
     if source.is_unknown:
-        return array_of(record({"k": computed({Kind.STRING}), "v": ANY}))
+        return unite(array_of(record({"k": computed({Kind.STRING}), "v": ANY})), NULL)
     if source.entries is None and source.fields and not source.is_open:
         _note_record(ctx, source)
     array = array_of(record({"k": key_type(source), "v": entry_of(source)}))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from groundql.core.kind import Kind
-from groundql.languages.flow.types import ANY, Type, optional, present, record, unite
+from groundql.languages.flow.types import ANY, Type, of_kinds, present, record, unite
 
 
 def with_field(type_: Type, steps: tuple[str, ...], value: Type) -> Type:
@@ -99,4 +99,4 @@ def unwound(type_: Type, keeps_empty: bool) -> Type:
     if item is None or (rest and not item.is_unknown):
         scalar = replace(type_, kinds=rest or frozenset({Kind.NULL}), items=None)
         item = scalar if item is None else unite(item, scalar)
-    return optional(item) if keeps_empty else item
+    return of_kinds(item, item.kinds | (type_.kinds & {Kind.NULL}) | {Kind.MISSING}) if keeps_empty else item

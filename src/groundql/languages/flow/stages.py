@@ -38,7 +38,7 @@ from groundql.languages.flow.series import (
     follow_vector_search,
     follow_window,
 )
-from groundql.languages.flow.types import OPEN, Type, array_of, record
+from groundql.languages.flow.types import OPEN, Type, array_of, optional, record
 
 Handler = Callable[[Context, Any], Type]
 """(place with the documents that come in, the stage's argument) -> the documents that go on."""
@@ -148,7 +148,7 @@ def _can_multiply(ctx: Context, read: Read, array: Type) -> bool:
 def _redact(ctx: Context, spec: Any) -> Type:
     """Follow `$redact`, which is evaluated anew in every embedded object, where other fields are."""
     evaluate(ctx.filtering().quiet(), spec)
-    return ctx.current
+    return replace(ctx.current, fields={name: optional(part) for name, part in ctx.current.fields.items()})
 
 
 def _documents(ctx: Context, spec: Any) -> Type:
