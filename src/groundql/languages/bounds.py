@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from bson import Binary, DBRef, Decimal128, MaxKey, MinKey, ObjectId, Regex, Timestamp
+from bson import Binary, DatetimeMS, DBRef, Decimal128, MaxKey, MinKey, ObjectId, Regex, Timestamp
 from bson import Code as JavaScript
 
 from groundql.core.finding import Code
@@ -23,7 +23,7 @@ MAX_TEXT: Final = 16_000_000
 
 _LEAVES: Final = (
     type(None), bool, int, float, str, bytes, dt.datetime, uuid.UUID, re.Pattern, ObjectId, Decimal128, Regex, Binary,
-    Timestamp, MinKey, MaxKey, DBRef, JavaScript,
+    Timestamp, MinKey, MaxKey, DBRef, DatetimeMS, JavaScript,
 )  # fmt: skip
 
 
@@ -99,10 +99,16 @@ def _copy_mapping(mapping: Mapping[Any, Any], state: _Copying) -> dict[str, Any]
         plain = str.__str__(key)
         if "\0" in plain:
             raise Refused(Code.MALFORMED, f"the key {shorten(plain)} holds a NUL character")
+        _require_text(plain)
         state.count(plain)
         copied[plain] = _copy_any(value, state)
     state.depth -= 1
     return copied
+
+
+def _require_text(text: str) -> None:
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise Refused(Code.MALFORMED, f"{shorten(text)} holds half of a surrogate pair, which is not text")
 
 
 def _go_down(state: _Copying) -> None:
@@ -119,6 +125,8 @@ def _copy_leaf(value: Any, state: _Copying) -> Any:
         raise Refused(Code.MALFORMED, f"the number {shorten(value)} does not fit into 64 bits")
     if isinstance(value, str) and not isinstance(value, JavaScript):
         state.count(value)
-        return str.__str__(value)
+        plain = str.__str__(value)
+        _require_text(plain)
+        return plain
     state.count()
     return cast("Any", value)

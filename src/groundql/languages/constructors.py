@@ -210,6 +210,7 @@ _BY_NAMES: Final[Mapping[str, Constructor]] = {
     "BinData": _binary_data,
     "HexData": _hex_data,
     "Binary Binary.createFromBase64": _binary,
+    "Binary.from_uuid": lambda given: given.one(),
     "Timestamp": _timestamp,
     "MinKey": lambda given: MinKey(),
     "MaxKey": lambda given: MaxKey(),
