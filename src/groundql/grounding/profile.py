@@ -26,14 +26,13 @@ from groundql.core.catalog import (
     NumberRange,
     Sampling,
     StopReason,
-    Variant,
 )
 from groundql.core.path import ENTRIES, ITEMS, Path, Step
 from groundql.grounding.keys import STYLED, form_of, kind_of_keys, levels_keyed
 from groundql.grounding.maps import MapJudge, compact, split_root
 from groundql.grounding.tally import DecimalText, Table, comparable, kind_of
-from groundql.grounding.trie import MapKeys, Node, Trie, merged, walk
-from groundql.grounding.variants import find_variants
+from groundql.grounding.trie import MOST_VALUES, MapKeys, Node, Trie, merged, walk
+from groundql.grounding.variants import Tag, find_tags, find_variants
 from groundql.grounding.vocabulary import Vocabulary
 
 MOST_EXAMPLES: Final = 64
@@ -72,14 +71,26 @@ class Profile:
 class Profiler:
     """Build the profile of one container, document by document."""
 
-    def __init__(self, info: ContainerInfo) -> None:
+    def __init__(self, info: ContainerInfo, most_values: int = MOST_VALUES) -> None:
         self.info = info
-        self._trie = Trie(lambda root: compact(MapJudge(), root))
+        self._trie = Trie(lambda root: compact(MapJudge(), root), most_values)
+
+    @classmethod
+    def of(cls, info: ContainerInfo, root: Node) -> Profiler:
+        """Take over a lattice that was filled elsewhere."""
+        made = cls(info)
+        made._trie.root, made._trie.documents = root, root.documents
+        return made
 
     @property
     def documents(self) -> int:
         """How many documents were added."""
         return self._trie.documents
+
+    @property
+    def paths(self) -> int:
+        """How many places were seen so far, each key of a map counted."""
+        return self._trie.nodes - 1
 
     def add(self, document: Mapping[str, Any]) -> None:
         """Take one document in."""
@@ -102,9 +113,13 @@ class Profiler:
         lonely = {node.born for _, node, _ in reader.places(self._trie.root) if node.documents == 1}
         return len(lonely) / self.documents
 
-    def variants(self) -> tuple[Variant, ...]:
-        """Find the variants so far."""
-        return self.finish().container.variants
+    def tags(self) -> list[Tag]:
+        """List the root's fields of few values, those that tell variants apart first."""
+        root = self._trie.root
+        if root.shapes is None:
+            return []
+        reader = _Reader(self._judge(root, self._vocabulary()))
+        return find_tags(root.shapes, {path: node for path, node, _ in reader.places(root)})
 
     def finish(self, sampling: Sampling | None = None, vocabulary: Vocabulary | None = None) -> Profile:
         """Write the profile; `vocabulary` holds the strings of the whole database, by default this container's."""
@@ -241,8 +256,9 @@ class _Seen:
         ranked: list[tuple[int, str, Any, str, object]] = []
         self.distinct = 0
         edges: dict[bool, list[Any]] = {False: [], True: []}
-        for of, table in node.tables.items():
-            spill = node.spills.get(of) if node.spills else None
+        spills = {slot: spill for slot, spill in (node.spills or {}).items() if slot is not MapKeys}
+        for of in dict.fromkeys((*node.tables, *spills)):
+            table, spill = node.tables.get(of, {}), spills.get(of)
             if of is type(None):
                 continue
             self.distinct += spill.distinct(table) if spill else len(table)
@@ -255,8 +271,7 @@ class _Seen:
             if spill and spill.low is not None:
                 edges[isinstance(spill.low, dt.datetime)] += [spill.low, spill.high]
         ranked.sort(key=lambda r: r[:4])
-        left = [slot for slot in node.spills or () if slot is not MapKeys]
-        self.is_complete = is_whole and not left and not node.others
+        self.is_complete = is_whole and not spills and not node.others
         self.counts = tuple((shown, -count) for count, _, _, _, shown in ranked)
         self.numbers = NumberRange(min(edges[False]), max(edges[False])) if edges[False] else None
         self.dates = DateRange(min(edges[True]), max(edges[True])) if edges[True] else None

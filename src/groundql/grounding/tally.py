@@ -123,8 +123,12 @@ class Spill:
         self._note(_hash(value))
         edge = comparable(of, value)
         if edge is not None:
-            self.low = edge if self.low is None else min(self.low, edge)
-            self.high = edge if self.high is None else max(self.high, edge)
+            self.stretch(edge)
+
+    def stretch(self, edge: Any) -> None:
+        """Make the range hold a number or an instant."""
+        self.low = edge if self.low is None else min(self.low, edge)
+        self.high = edge if self.high is None else max(self.high, edge)
 
     def merge(self, other: Spill) -> None:
         """Take in another spill."""

@@ -40,6 +40,8 @@ FOLD_KEYS_FULL: Final = 64
 
 MOST_NODES: Final = 40_000
 MOST_VALUES: Final = 300_000
+LEAST_PURSE: Final = 10_000
+"""Values kept per container: as many as a value index can use, and at least so many where containers abound."""
 LEAST_DOCUMENTS: Final = 3
 SQUEEZED: Final = 4096
 DEEPEST: Final = 180
@@ -151,11 +153,12 @@ class Node:
 class Trie:
     """The lattice of one container under construction."""
 
-    def __init__(self, compact: Callable[[Node], None] | None = None) -> None:
+    def __init__(self, compact: Callable[[Node], None] | None = None, most_values: int = MOST_VALUES) -> None:
         self.root = Node(0)
         self.documents = 0
         self.nodes = 1
-        self.purse = MOST_VALUES
+        self.purse = most_values
+        self._most_values = most_values
         self.squeeze = 1
         self._compact_at = MOST_NODES
         self._compact = compact
@@ -322,15 +325,15 @@ class Trie:
 
     def _tighten(self) -> None:
         """Halve the room of every path until all of them take up half the purse."""
-        while self.purse < MOST_VALUES // 2 and self.squeeze < SQUEEZED:
+        while self.purse < self._most_values // 2 and self.squeeze < SQUEEZED:
             self.squeeze *= 2
-            self.purse = MOST_VALUES
+            self.purse = self._most_values
             for node in walk(self.root):
                 for of, table in node.tables.items():
                     self._shrink(node, of, of, table)
                 if node.keys is not None:
                     self._shrink(node, MapKeys, str, node.keys)
-        self.purse = max(self.purse, MOST_VALUES // 2)
+        self.purse = max(self.purse, self._most_values // 2)
 
     def _shrink(self, node: Node, slot: type, of: type, table: Table) -> None:
         room = self._room(of)

@@ -167,6 +167,31 @@ class Shapes:
                     tags[value] = tags.get(value, 0) + count
 
 
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A field of the root with few values, by its dotted name, and how often each value was seen.
+
+    `discriminates` says that it tells variants apart already.
+    """
+
+    name: str
+    counts: Mapping[Any, int]
+    discriminates: bool
+
+
+def find_tags(shapes: Shapes, known: Mapping[Path, object]) -> list[Tag]:
+    """List the fields that may tell variants apart: those that do first, then those of fewest values."""
+    shapes = shapes.joined(None)
+    shapes.settle()
+    best = _best(shapes, {name: Path(name) for name in shapes.names if Path(name) in known})
+    found = [
+        Tag(".".join(name), {value: branch.count for value, branch in branches.items()}, name == best)
+        for name, branches in shapes.branches.items()
+        if Path(name) in known and branches and not any("." in step or step.startswith("$") for step in name)
+    ]
+    return sorted(found, key=lambda tag: (not tag.discriminates, len(tag.counts), tag.name))
+
+
 def find_variants(shapes: Shapes, base: Path, known: Mapping[Path, object]) -> tuple[Variant, ...]:
     """Find the branches of the objects at a place; empty when nothing tells them apart.
 
