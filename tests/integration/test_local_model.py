@@ -15,12 +15,15 @@ from pathlib import Path
 import httpx
 import pytest
 
+from groundql.core.budget import Meter
 from groundql.core.chat import Finish, Message, ModelRequest
+from groundql.core.trace import Trace
 from groundql.errors import ModelError, ModelUnavailable
 from groundql.llm.local import LocalServer, LocalServers, model_status
-from groundql.llm.models import LocalModel
+from groundql.llm.models import LocalModel, warm_model
 from groundql.llm.pull import MODEL_FILES
 from groundql.llm.structured import complete_json
+from groundql.llm.wrap import metered, steady
 
 pytestmark = [pytest.mark.anyio, pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -91,6 +94,11 @@ async def test_a_warmed_beginning_is_not_read_again(model: LocalModel) -> None:
     reply = await model.complete(ModelRequest((*beginning, Message("user", "Count the heroes.")), max_tokens=4))
     assert held > 60
     assert reply.usage.cached_tokens > 0.8 * held
+    await model.close()
+
+
+async def test_warming_reaches_the_local_model_through_its_wrappings(model: LocalModel) -> None:
+    assert await warm_model(metered(steady(model), Meter(), Trace()), (Message("system", CARD),)) > 10
     await model.close()
 
 

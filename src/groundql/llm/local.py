@@ -147,19 +147,23 @@ class LocalServer:
 class LocalServers:
     """Share one server per model file within this process, and end them all when it ends."""
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder
+    def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._servers: dict[str, LocalServer] = {}
+        self._servers: dict[Path, LocalServer] = {}
 
-    def get(self, name: str) -> LocalServer:
-        """Return the running server of a model, starting it when there is none or it died."""
+    def get(self, name: str, folder: Path | None = None) -> LocalServer:
+        """Return the running server of a model, starting it when there is none or it died.
+
+        `folder` is the cache folder that holds its file.
+        """
+        file = find_model_file(name)
+        path = model_path(file, folder)
         with self._lock:
-            server = self._servers.get(name)
+            server = self._servers.get(path)
             if server is None or not server.running:
                 if server is not None:
                     server.stop()
-                server = self._servers[name] = LocalServer.start(find_model_file(name), folder=self._folder)
+                server = self._servers[path] = LocalServer.start(file, folder=folder)
             return server
 
     def stop(self) -> None:

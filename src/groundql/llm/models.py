@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from urllib.parse import urlsplit
 
@@ -54,15 +55,18 @@ def open_model(
     *,
     timeout_s: float = TIMEOUT_S,
     environment: Mapping[str, str] = os.environ,
+    folder: Path | None = None,
     servers: LocalServers = SHARED_SERVERS,
 ) -> Model:
     """Return the model that a `provider:model` string names; nothing is called or started yet.
+
+    `folder` is the cache folder that holds the local model's file, unless it is the default one.
 
     Raises: ModelUnavailable when the provider is unknown, its key is not set, or its library is not installed.
     """
     provider, _, name = spec.strip().partition(":")
     if provider == LOCAL:
-        return LocalModel(name or DEFAULT_MODEL_FILE, servers=servers)
+        return LocalModel(name or DEFAULT_MODEL_FILE, folder=folder, servers=servers)
     if not provider or not name:
         raise ModelUnavailable(
             f"the model {spec!r} has no provider",
@@ -179,8 +183,11 @@ class LocalModel:
     Satisfies `core.ports.Model`. The server is shared within the process and outlives one model object.
     """
 
-    def __init__(self, file: str = DEFAULT_MODEL_FILE, *, servers: LocalServers = SHARED_SERVERS) -> None:
+    def __init__(
+        self, file: str = DEFAULT_MODEL_FILE, *, folder: Path | None = None, servers: LocalServers = SHARED_SERVERS
+    ) -> None:
         self._file = find_model_file(file)
+        self._folder = folder
         self._servers = servers
         self._model: tuple[LocalServer, ProviderModel] | None = None
 
@@ -213,7 +220,7 @@ class LocalModel:
         if self._model and self._model[0].running:
             return self._model
         await self.close()
-        server = await anyio.to_thread.run_sync(self._servers.get, self._file.name)
+        server = await anyio.to_thread.run_sync(self._servers.get, self._file.name, self._folder)
         client = _open_compatible(LOCAL, self._file.name, server.base_url, server.api_key, raw_schemas=True)
         self._model = server, ProviderModel(self.name, client, timeout_s=LOCAL_TIMEOUT_S, free=True, form="native")
         return self._model

@@ -36,7 +36,7 @@ def test_a_server_without_its_file_says_how_to_get_it(tmp_path: Path) -> None:
 
 
 async def test_asking_a_local_model_without_its_file_is_one_clear_error(tmp_path: Path) -> None:
-    model = open_model("local", servers=LocalServers(tmp_path))
+    model = open_model("local", folder=tmp_path, servers=LocalServers())
     with pytest.raises(ModelUnavailable):
         await model.complete(ModelRequest((Message("user", "hello"),)))
     await model.close()
