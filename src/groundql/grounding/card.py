@@ -8,15 +8,17 @@ left out is said. Same data and question, same card, byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import weakref
 from dataclasses import dataclass
+from enum import Enum
 from typing import Final
 
 from groundql.core.answer import Grounding
-from groundql.core.catalog import Catalog, Container, Edge
+from groundql.core.catalog import Catalog, Container
 from groundql.core.path import Path
 from groundql.grounding.facts import facts_text
 from groundql.grounding.fence import fence_name
+from groundql.grounding.joins import join_lines
 from groundql.grounding.lines import (
     BARE,
     LEAN,
@@ -24,8 +26,6 @@ from groundql.grounding.lines import (
     WHOLE,
     Detail,
     container_head,
-    path_text,
-    share_text,
     variant_lines,
 )
 from groundql.grounding.outline import block_lines, outline
@@ -72,16 +72,11 @@ class Card:
 
 def write_card(grounding: Grounding, budget_tokens: int = DEFAULT_TOKENS) -> Card:
     """Write the card of a question within a budget of tokens."""
-    catalog = grounding.catalog
-    for detail in (RICH, LEAN):
-        stable = _whole(catalog, detail, budget_tokens)
-        if count_tokens(stable) <= budget_tokens * _STABLE_SHARE:
-            left = budget_tokens - count_tokens(stable) - 12
-            return _card(stable, _headed("For this question:", facts_text(grounding, left)), "")
-    bare = _whole(catalog, BARE, budget_tokens)
-    fits = count_tokens(bare) <= budget_tokens * _BARE_SHARE
-    stable = bare if fits else _overview(catalog, budget_tokens)
-    return _focused(grounding, stable, budget_tokens, complete=fits)
+    stable, extent = _last.get(grounding.catalog, budget_tokens)
+    if extent is not _Extent.DETAILED:
+        return _focused(grounding, stable, budget_tokens, complete=extent is _Extent.NAMED)
+    left = budget_tokens - count_tokens(stable) - 12
+    return _card(stable, _headed("For this question:", facts_text(grounding, left)), "")
 
 
 def describe_container(container: Container) -> str:
@@ -95,6 +90,45 @@ def describe_field(container: Container, path: Path) -> str:
     from groundql.grounding.describe import field_text
 
     return field_text(container, path)
+
+
+class _Extent(Enum):
+    """How much of a catalog the stable part holds."""
+
+    DETAILED = "every path in detail"
+    NAMED = "every path by name and kind"
+    OVERVIEW = "the upper paths"
+
+
+class _LastCatalog:
+    """The stable parts of the catalog in use: they are the same for every question, so they are written once."""
+
+    def __init__(self) -> None:
+        self._catalog: weakref.ref[Catalog] | None = None
+        self._texts: dict[int, tuple[str, _Extent]] = {}
+
+    def get(self, catalog: Catalog, budget_tokens: int) -> tuple[str, _Extent]:
+        """Return the stable part for a budget, from memory when the catalog is the one seen last."""
+        if self._catalog is None or self._catalog() is not catalog:
+            self._catalog, self._texts = weakref.ref(catalog), {}
+        if budget_tokens not in self._texts:
+            self._texts[budget_tokens] = _write_stable(catalog, budget_tokens)
+        return self._texts[budget_tokens]
+
+
+_last: Final = _LastCatalog()
+
+
+def _write_stable(catalog: Catalog, budget_tokens: int) -> tuple[str, _Extent]:
+    """The catalog in as much detail as its share of the budget holds; nothing here knows the question."""
+    for detail in (RICH, LEAN):
+        text = _whole(catalog, detail, budget_tokens)
+        if count_tokens(text) <= budget_tokens * _STABLE_SHARE:
+            return text, _Extent.DETAILED
+    text = _whole(catalog, BARE, budget_tokens)
+    if count_tokens(text) <= budget_tokens * _BARE_SHARE:
+        return text, _Extent.NAMED
+    return _overview(catalog, budget_tokens), _Extent.OVERVIEW
 
 
 def _focused(grounding: Grounding, stable: str, budget_tokens: int, complete: bool) -> Card:
@@ -130,7 +164,7 @@ def _whole(catalog: Catalog, detail: Detail, budget_tokens: int) -> str:
         lines.extend(variant_lines(container, detail))
         if sum(map(len, lines)) > limit:
             return "\n".join(lines)
-    lines.extend(_joins(catalog.edges))
+    lines.extend(join_lines(catalog.edges, detail))
     return "\n".join(lines)
 
 
@@ -145,11 +179,3 @@ def _head(catalog: Catalog, budget_tokens: int) -> str:
         return f"# {name}: no collections were found"
     legend = LEGEND if budget_tokens >= 2000 else _SHORT_LEGEND
     return f"# {name}: {len(catalog.containers)} collections\n{legend}"
-
-
-def _joins(edges: Iterable[Edge]) -> Iterator[str]:
-    for edge in edges:
-        yield (
-            f"join: {fence_name(edge.container)} {path_text(edge.path)} = {fence_name(edge.to_container)} "
-            f"{path_text(edge.to_path)} ({share_text(edge.hit_share)} found, {edge.fan_out:.3g} each)"
-        )

@@ -269,7 +269,7 @@ def _text_of(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, dt.datetime):
         return value.date().isoformat() if value.time() == dt.time() else value.isoformat()
-    if isinstance(value, float) and value == int(value):
+    if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
 

@@ -26,13 +26,16 @@ class Detail:
     width: int
     list_width: int
     variant_width: int
+    join_width: int
     ranges: bool = True
 
 
-RICH: Final = Detail(listed=16, examples=3, keys=12, width=40, list_width=200, variant_width=400)
-LEAN: Final = Detail(listed=8, examples=2, keys=8, width=24, list_width=110, variant_width=120)
-BARE: Final = Detail(listed=0, examples=0, keys=3, width=20, list_width=40, variant_width=80, ranges=False)
-WHOLE: Final = Detail(listed=60, examples=10, keys=40, width=80, list_width=1200, variant_width=2000)
+RICH: Final = Detail(listed=16, examples=3, keys=12, width=40, list_width=200, variant_width=400, join_width=200)
+LEAN: Final = Detail(listed=8, examples=2, keys=8, width=24, list_width=110, variant_width=120, join_width=110)
+BARE: Final = Detail(
+    listed=0, examples=0, keys=3, width=20, list_width=40, variant_width=80, join_width=60, ranges=False
+)
+WHOLE: Final = Detail(listed=60, examples=10, keys=40, width=80, list_width=1200, variant_width=2000, join_width=2000)
 """For `describe`, where a person asked for it."""
 
 

@@ -14,6 +14,7 @@ from typing import Final
 from groundql.core.catalog import Catalog, Container
 from groundql.core.path import ENTRIES, Path
 from groundql.grounding.fence import fence_name
+from groundql.grounding.joins import join_lines
 from groundql.grounding.lines import Detail, container_head, variant_lines
 from groundql.grounding.outline import Block, block_lines, outline
 from groundql.grounding.relevance import Matches, Relevance
@@ -108,7 +109,7 @@ def select(catalog: Catalog, relevance: Relevance, detail: Detail, budget_tokens
         for item in _items(name, blocks, relevance, _weight(relevance.containers[name], best, names.index(name)))
     ]
     lost = _fill(items, room)
-    text = "\n".join(_lines(room, names))
+    text = "\n".join((*_lines(room, names), *_joins(room, detail)))
     return Selection(text, _left_out(room), lost)
 
 
@@ -172,6 +173,22 @@ def _lines(room: _Room, names: tuple[str, ...]) -> Iterator[str]:
             yield head
             yield from block_lines(room.outlines[name], frozenset(room.kept[name]))
             yield from variants
+
+
+def _joins(room: _Room, detail: Detail) -> Iterator[str]:
+    """The references between the chosen containers, those of chosen paths alone, as far as there is room."""
+    kept = {(name, path) for name, paths in room.kept.items() for path in paths}
+    edges = [
+        e
+        for e in room.catalog.edges
+        if {e.container, e.to_container} <= room.kept.keys()
+        and ((e.container, e.path) in kept or not e.path.hops or (e.to_container, e.to_path) in kept)
+    ]
+    for line in join_lines(edges, detail):
+        cost = count_tokens(line) + 1
+        if cost <= room.left:
+            room.left -= cost
+            yield line
 
 
 def _left_out(room: _Room) -> str:
