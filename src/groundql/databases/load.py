@@ -28,7 +28,7 @@ Existing: TypeAlias = Literal["refuse", "replace", "append"]
 _BATCH_DOCUMENTS: Final = 1000
 _BATCH_BYTES: Final = 8_000_000
 _LARGEST_BYTES: Final = 16 * 1024 * 1024
-_CONNECT_MS: Final = 10_000
+_CONNECT_S: Final = 10.0
 _DUPLICATE: Final = 11000
 
 
@@ -94,14 +94,14 @@ async def load(
     name = name or address.database or database_name(path)
     files = find_files(path, container)
     try:
-        async with AsyncMongoClient[dict[str, Any]](uri, serverSelectionTimeoutMS=_CONNECT_MS) as client:
+        async with AsyncMongoClient[dict[str, Any]](uri, **address.connection_options(_CONNECT_S)) as client:
             return await _Loading(client.get_database(name), existing, on_progress).run(files)
     except ANSWERS_EXCEPTIONS as error:
         if is_unauthorised(error):
             raise DatabaseDenied(
                 f"the user may not write to {name!r} on {address.hosts}", hint="loading needs the role readWrite"
             ) from None
-        raise translate(error, address.hosts, _CONNECT_MS / 1000, address.redact) from None
+        raise translate(error, address.hosts, _CONNECT_S, address.redact) from None
 
 
 class _Loading:

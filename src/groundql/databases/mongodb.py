@@ -224,6 +224,7 @@ class MongoDatabase:
         """Let go of connections."""
         with anyio.CancelScope(shield=True):
             await self._client.close()
+            await asyncio.sleep(0)  # the transports close on the next turn of the loop
 
     @asynccontextmanager
     async def _limited(self, elapsed_s: float) -> AsyncGenerator[None]:
@@ -258,11 +259,13 @@ class _Translated:
 
 
 def _client(address: Address, connect_s: float) -> AsyncMongoClient[Document]:
-    milliseconds = _milliseconds(connect_s)
-    wanted = {"serverSelectionTimeoutMS": milliseconds, "connectTimeoutMS": milliseconds, "appName": "groundql"}
-    kept: dict[str, Any] = {name: value for name, value in wanted.items() if name.lower() not in address.options}
     try:
-        return AsyncMongoClient(address.uri, document_class=dict[str, Any], driver=DriverInfo("groundql"), **kept)
+        return AsyncMongoClient(
+            address.uri,
+            document_class=dict[str, Any],
+            driver=DriverInfo("groundql"),
+            **address.connection_options(connect_s),
+        )
     except (ConfigurationError, ValueError) as error:
         raise InputError(f"the connection string cannot be used: {address.redact(str(error))}") from None
 

@@ -50,6 +50,12 @@ class Address:
         """Hide this address's secrets in a text."""
         return redact(text, self.secrets)
 
+    def connection_options(self, connect_s: float) -> dict[str, Any]:
+        """Return what a client is to be told where the string itself does not say it."""
+        wait_ms = max(1, round(connect_s * 1000))
+        wanted = {"serverSelectionTimeoutMS": wait_ms, "connectTimeoutMS": wait_ms, "appName": "groundql"}
+        return {name: value for name, value in wanted.items() if name.lower() not in self.options}
+
 
 def is_uri(text: str) -> bool:
     """Tell whether a text is meant as a MongoDB connection string."""
