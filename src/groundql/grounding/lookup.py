@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from bson import Regex
@@ -29,9 +30,15 @@ TOTAL_S: Final = 4.0
 _ONE: Final = Limits(rows=20, elapsed_s=1.5, read_bytes=200_000)
 
 
-async def look_up(
-    terms: Sequence[Term], index: ValueIndex, database: Database, words: frozenset[str]
-) -> tuple[tuple[Term, tuple[Location, ...]], ...]:
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """What a lookup came to. `settled` says that every path was asked and answered: what is not found is not there."""
+
+    found: tuple[tuple[Term, tuple[Location, ...]], ...]
+    settled: bool
+
+
+async def look_up(terms: Sequence[Term], index: ValueIndex, database: Database, words: frozenset[str]) -> LookedUp:
     """Look terms up at the incomplete paths whose names the question speaks of, and then at the others.
 
     First as written and in the usual cases and joinings, which an index of the database can serve; then, while time is
@@ -40,17 +47,21 @@ async def look_up(
     paths = _promising(index, words)
     wanted = tuple(terms[:MOST_TERMS])
     found: dict[int, list[Location]] = {}
+    settled = len(paths) == sum(not p.complete for p in index.paths) and len(wanted) == len(terms)
     deadline = time.monotonic() + TOTAL_S
     for patterns in (_spellings, _any_case):
         for at in paths:
             open_terms = [t for t in wanted if id(t) not in found]
             if not open_terms or time.monotonic() > deadline:
+                settled &= not open_terms
                 break
-            for location in await _look_at(at, [p for t in open_terms for p in patterns(t)], database):
+            answer = await _look_at(at, [p for t in open_terms for p in patterns(t)], database)
+            settled &= answer is not None
+            for location in answer or ():
                 for term in open_terms:
                     if fold(str(location.stored)) in {fold(text) for text in (term.text, *term.forms)}:
                         found.setdefault(id(term), []).append(location)
-    return tuple((t, tuple(found[id(t)])) for t in wanted if id(t) in found)
+    return LookedUp(tuple((t, tuple(found[id(t)])) for t in wanted if id(t) in found), settled)
 
 
 def lookup_stages(path: Path, is_key: bool, patterns: Sequence[object]) -> tuple[Stage, ...]:
@@ -84,14 +95,15 @@ def _promising(index: ValueIndex, words: frozenset[str]) -> tuple[IndexedPath, .
     return tuple(ranked[:MOST_LOOKUPS])
 
 
-async def _look_at(at: IndexedPath, patterns: Sequence[object], database: Database) -> tuple[Location, ...]:
+async def _look_at(at: IndexedPath, patterns: Sequence[object], database: Database) -> tuple[Location, ...] | None:
+    """What is stored at a path of what was asked for; None when the database gave no answer."""
     admitted = admit(MqlProgram(at.container, lookup_stages(at.path, at.is_key, patterns)))
     if not isinstance(admitted, Admitted):
-        return ()
+        return None
     try:
         rows = await database.execute(admitted, _ONE)
     except DatabaseError:
-        return ()
+        return None
     return tuple(Location(at, r["_id"], _count(r)) for r in rows.records if isinstance(r.get("_id"), str))
 
 

@@ -268,10 +268,9 @@ def _runs(text: str) -> Iterator[Term]:
 def _is_run(words: list[str], stretch: str) -> bool:
     if re.search(r"[,;!?\"“”()]|\.\s", stretch):
         return False
-    first, last = fold(words[0]), fold(words[-1])
     if len(words) == 1:
-        return len(first) > 1 and first not in STOP_WORDS and not first.isdigit()
-    return last not in STOP_WORDS and (first not in STOP_WORDS or first in {"no", "the", "not", "all"})
+        return len(words[0]) > 1 and fold(words[0]) not in STOP_WORDS and not words[0].isdigit()
+    return any(fold(word) not in STOP_WORDS for word in words)
 
 
 def _near(text: str, start: int, end: int) -> tuple[str, ...]:

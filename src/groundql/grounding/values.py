@@ -50,12 +50,15 @@ async def find_witnesses(
     search = _Search(catalog, index, terms, frozenset(stems(f"{question.text} {question.hints}")))
     for term in terms.named:
         search.take(term)
-    if database is not None and search.unsure:
-        for term, locations in await look_up(tuple(search.unsure), index, database, search.words):
+    settled = all(p.complete for p in index.paths)
+    if not settled and database is not None and search.unsure:
+        looked = await look_up(tuple(search.unsure), index, database, search.words)
+        settled = looked.settled
+        for term, locations in looked.found:
             search.add(term, locations)
     for term in terms.runs:
         search.take_run(term)
-    missing = tuple(dict.fromkeys(t.text for t in search.unfound if not search.is_unsettled(t, database is not None)))
+    missing = tuple(dict.fromkeys(t.text for t in search.unfound)) if settled else ()
     return search.witnesses(), missing
 
 
@@ -121,10 +124,6 @@ class _Search:
     def unfound(self) -> Iterator[Term]:
         """The terms that the question insists on and that are stored nowhere."""
         return (t for t in self.unsure if t.start >= 0 and self._insists(t) and not self._is_date_in_range(t))
-
-    def is_unsettled(self, term: Term, looked: bool) -> bool:
-        """Whether a term's absence proves nothing: values are missing from the index and nobody looked."""
-        return not looked and any(not p.complete for p in self.index.paths)
 
     def witnesses(self) -> tuple[Witness, ...]:
         """Everything found, as witnesses: the hard ones first, then by how sure and how telling they are."""
