@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from groundql.core.kind import Kind
+from groundql.core.kind import NOTHING, Kind
 from groundql.core.path import ENTRIES, ITEMS, Path
 from groundql.semantic.comparing import (
     Either,
@@ -192,7 +192,11 @@ def _query_items(group: Together, hop: Path, scope: Scope) -> dict[str, Any] | N
     """Use the query language's own way through arrays where it means the same; None where it does not."""
     base = field_name(scope.at(hop.parent))
     filters = [c for c in group.of if isinstance(c, Filter)]
-    if base is None or hop.last is ENTRIES or len(filters) < len(group.of):
+    if base is None or len(filters) < len(group.of):
+        return None
+    if len(filters) == 1 and (held := _holding(base, hop, filters[0], group.denied, scope)) is not None:
+        return held
+    if hop.last is ENTRIES:
         return None
     if len(filters) == 1 and (name := _name_through(base, hop, filters[0].ref)) is not None:
         positive = flip(filters[0]) if group.denied else filters[0]
@@ -201,6 +205,18 @@ def _query_items(group: Together, hop: Path, scope: Scope) -> dict[str, Any] | N
             return as_denied_query(name, test) if group.denied else as_query(name, test)
     matched = None if group.denied else _element_match(hop, filters, scope)
     return None if matched is None else {base: {"$elemMatch": matched}}
+
+
+def _holding(base: str, hop: Path, found: Filter, denied: bool, scope: Scope) -> dict[str, Any] | None:
+    """Ask whether an array or map holds anything at all, where it holds no nulls or arrays to think of."""
+    positive = flip(found) if denied else found
+    whole, part = kinds_at(scope.container, Ref(hop.parent)), kinds_at(scope.container, found.ref)
+    proper = Kind.OBJECT if hop.last is ENTRIES else Kind.ARRAY
+    if positive.op is not Op.EXISTS or found.ref.path != hop or not scope.container.is_exhaustive:
+        return None
+    if whole - {proper} - NOTHING or part & (NOTHING | {Kind.ARRAY}):
+        return None
+    return {base: {"$in" if denied else "$nin": [None, {} if hop.last is ENTRIES else []]}}
 
 
 def _is_about_one_value(test: Test) -> bool:

@@ -15,6 +15,7 @@ What a query means:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from groundql.core.catalog import Catalog, Container
@@ -77,6 +78,8 @@ def _grouped(query: SemanticQuery, container: Container) -> Stages:
         return [*unwound.stages, {"$count": name}, *_finish(query, container)]
     in_steps = any(home != frozenset(rows) for home in _homes(query, rows))
     measures = [_measure(m, query, unwound.scope, rows, in_steps=in_steps) for m in query.metrics]
+    if not in_steps:
+        measures = [replace(m, home=frozenset(rows)) for m in measures]
     keys = Keys({k.name: _key(k, unwound.scope) for k in query.group_by}, _nullable_keys(query, container))
     first: Stages = [{"$sort": {"_id": 1}}] if any(m.op is MetricOp.FIRST for m in query.metrics) else []
     return [*unwound.stages, *first, *group_rows(keys, measures, rows, unwound.marks), *_finish(query, container)]
@@ -98,6 +101,9 @@ def _hops(refs: Iterable[Ref]) -> list[Path]:
 
 
 def _homes(query: SemanticQuery, rows: Sequence[Path]) -> set[frozenset[Path]]:
+    """The grains that metrics belong to, as far as rows reach; where a group has a document once, the rows' own."""
+    if all(Ref(hop, is_key=True) in {k.ref for k in query.group_by} for hop in rows):
+        return {frozenset(rows)}
     return {frozenset(m.ref.hops if m.ref else ()) & frozenset(rows) for m in query.metrics}
 
 
