@@ -13,9 +13,11 @@ from groundql.core.catalog import (
     Catalog,
     Container,
     ContainerInfo,
+    DateRange,
     Field,
     KeyKind,
     KeySpace,
+    NumberRange,
     Sampling,
     StopReason,
 )
@@ -84,6 +86,8 @@ def container_of(
                 count,
                 parents,
                 len(seen_in[path]),
+                numbers=_range(NumberRange, [v for v in values[path] if isinstance(v, int | float) and v == v]),
+                dates=_range(DateRange, [v for v in values[path] if isinstance(v, dt.datetime)]),
                 keys=space,
                 values=tuple(v for v, _ in values[path].most_common(20)),
                 distinct=len(values[path]),
@@ -92,6 +96,10 @@ def container_of(
         )
     stop = StopReason.EXHAUSTED if exhaustive else StopReason.SATURATED
     return Container(ContainerInfo(name, documents=len(documents)), tuple(fields), Sampling(len(documents), stop))
+
+
+def _range(make: Any, found: list[Any]) -> Any:
+    return make(min(found), max(found)) if found else None
 
 
 def catalog_of(*containers: Container) -> Catalog:

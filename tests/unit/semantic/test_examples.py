@@ -4,12 +4,12 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from tiny_catalog import catalog_of, container_of
 
 from groundql.core.catalog import Catalog
 from groundql.semantic.examples import make_examples, plural_of
 from groundql.semantic.query import parse_query
 from groundql.semantic.to_mql import compile_query
+from tiny_catalog import catalog_of, container_of
 
 HEROES: list[dict[str, Any]] = [
     {
