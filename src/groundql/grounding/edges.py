@@ -20,6 +20,7 @@ from groundql.grounding.words import split_words, stem
 
 MOST_EDGES: Final = 80
 _PER_SOURCE: Final = 2
+_ID: Final = Path.of("_id")
 _FEWEST: Final = 3
 """Distinct values below which an overlap says nothing."""
 _NAMED_SHARE: Final = 0.5
@@ -64,6 +65,8 @@ def _best(source: StoredValues, targets: Sequence[_Target]) -> list[Edge]:
     for target in targets:
         if source.container == target.container.name and source.path.name == target.path.name:
             continue  # the same path, or a copy of a document's own id inside it
+        if source.path == _ID != target.path:
+            continue  # one to one: the id is what is referred to
         hits = sum(value in target.values for value in looked)
         share = hits / len(looked)
         named = _points_to(source, target)

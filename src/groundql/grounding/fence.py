@@ -13,9 +13,12 @@ import re
 import unicodedata
 from typing import Final
 
+from groundql.core.path import ITEMS, Path, is_plain
+
 DEFAULT_WIDTH: Final = 40
 _BLANKS: Final = re.compile(r"\s+")
 _BARE: Final = re.compile(r"[\w$@%+/&'()-][\w .:$@%+/&'()-]*", re.UNICODE)
+_NAME: Final = re.compile(r"[\w$@#%+/&-][\w $@#%+/&-]*")
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
@@ -44,6 +47,26 @@ def fence_name(name: str, width: int = 60) -> str:
     if len(name) <= width and name.isprintable() and _BARE.fullmatch(name) and name == name.strip():
         return name
     return fence_text(name, width)
+
+
+def fence_path(path: Path, width: int = 80) -> str:
+    """Return a path's text: names that read like names stay bare, every other is a bounded, escaped JSON string."""
+    parts: list[str] = []
+    for step in path.steps:
+        if not isinstance(step, str):
+            parts.append("[]" if step is ITEMS else ".<*>" if parts else "<*>")
+        elif len(step) <= width and step.count(" ") <= 3 and is_plain(step) and _NAME.fullmatch(step):
+            parts.append(f".{step}" if parts else step)
+        else:
+            parts.append(f"[{_quoted_name(step, width)}]")
+    return "".join(parts)
+
+
+def _quoted_name(name: str, width: int) -> str:
+    """A name in JSON quotes that stays exact up to its bound: what is not printable is escaped, not dropped."""
+    head = name if len(name) <= width else f"{name[:width]}…"
+    escaped = json.dumps(head, ensure_ascii=False).replace("`", "\\u0060")
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in escaped)
 
 
 def fence_value(value: object, width: int = DEFAULT_WIDTH) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 from groundql.core.catalog import Container, ContainerType, DateRange, Field, KeySpace, Lengths, StopReason
 from groundql.core.kind import NUMBERS, Kind
 from groundql.core.path import Path
-from groundql.grounding.fence import clean, date_text, fence_name, fence_text, fence_value, number_text
+from groundql.grounding.fence import clean, date_text, fence_name, fence_path, fence_text, fence_value, number_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +149,8 @@ def variant_lines(container: Container, detail: Detail) -> tuple[str, ...]:
 
 
 def path_text(path: Path) -> str:
-    """Return a path as card text; a name with odd characters stays quoted, control characters escaped."""
-    return str(path).replace("`", "'")
+    """Return a path as card text."""
+    return fence_path(path)
 
 
 def relative_text(path: Path, base: Path) -> str:

@@ -119,7 +119,7 @@ async def test_a_longer_term_covers_the_words_in_it() -> None:
 
 
 async def test_a_map_key_is_witnessed_as_a_key() -> None:
-    documents = [{"power": dict.fromkeys(("super_speed", "flight", "x_ray")[:1 + i % 3], i)} for i in range(30)]
+    documents = [{"power": dict.fromkeys(("super_speed", "flight", "x_ray")[: 1 + i % 3], i)} for i in range(30)]
     documents += [{"power": {f"p_{i}": 1, "flight": 2}} for i in range(30)]
     found = await world_of(heroes=documents).ground("heroes with 'Super Speed'")
     assert [(w.stored, w.is_key, w.hard) for w in found.witnesses] == [("super_speed", True, True)]
