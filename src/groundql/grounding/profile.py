@@ -110,7 +110,8 @@ class Profiler:
         if not self.documents:
             return 1.0
         reader = _Reader(self._judge(self._trie.root, self._vocabulary()))
-        lonely = {node.born for _, node, _ in reader.places(self._trie.root) if node.documents == 1}
+        rare = (node for _, node, _ in reader.places(self._trie.root) if node.documents == 1)
+        lonely = {document for node in rare for document in node.few or ()}
         return len(lonely) / self.documents
 
     def tags(self) -> list[Tag]:

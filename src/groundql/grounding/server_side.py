@@ -55,7 +55,7 @@ async def describe_on_server(
     started_s = time.monotonic()
     asking = _Asking(database, info.name, version, started_s + policy.elapsed_s, policy.elapsed_s)
     await asking.choose(policy.server_documents, info.documents)
-    root = Node(0)
+    root = Node()
     await asking.fill(root)
     profiler = Profiler.of(info, root)
     sampling = Sampling(root.documents, asking.stop, 0.0, asking.read_bytes, time.monotonic() - started_s)
@@ -119,7 +119,7 @@ class _Asking:
         grouped = {"_id": None, "n": {"$sum": length}, "low": {"$min": length}, "high": {"$max": length}}
         for row in await self.run([*arrays, {"$group": grouped}]):
             node.slots, node.shortest, node.longest = int(row["n"]), int(row["low"]), int(row["high"])
-        items = Node(0)
+        items = Node()
         items.documents = node.documents
         for row in await self.run([*reach(path / ITEMS), _grouped({"t": {"$type": "$v"}}, "$v")]):
             _note(items, row)
@@ -137,7 +137,7 @@ class _Asking:
         ]
         rows = await self.run(stages)
         for row in rows:
-            child = node.fields.setdefault(str(row["_id"]["k"]), Node(0))
+            child = node.fields.setdefault(str(row["_id"]["k"]), Node())
             _note(child, row)
             child.documents = min(node.documents, child.count())
         deep = sum(1 for child in node.fields.values() if child.objects or child.arrays)

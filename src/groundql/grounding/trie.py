@@ -32,6 +32,8 @@ from groundql.grounding.variants import Shapes
 WATCHED: Final = 2000
 """Objects in an array that are filed by their names after each new name; the root's are filed always."""
 
+FEW: Final = 8
+
 FOLD_KEYS: Final = 1000
 """Records with more fields are practically unknown: form builders and spreadsheets stop at a few hundred."""
 
@@ -57,15 +59,16 @@ class Node:
 
     `fields` are its children by key; `items` the items of arrays here; `entries` the shared child of a map's keys,
     which `keys` counts. `tables` count scalar values by Python type, `spills` what left them.
-    `documents` counts documents that show this place, `last` is the latest of them and `born` the first.
+    `documents` counts documents that show this place, `last` is the latest of them. The first `FEW` are kept by number,
+    so that rare places that are laid over one another know their documents exactly; `few` is None when they were more.
     """
 
     __slots__ = (
         "arrays",
-        "born",
         "documents",
         "empties",
         "entries",
+        "few",
         "fields",
         "folded",
         "items",
@@ -78,13 +81,15 @@ class Node:
         "shortest",
         "slots",
         "spills",
+        "summed",
         "tables",
         "watched",
     )
 
-    def __init__(self, born: int) -> None:
-        self.born = born
+    def __init__(self) -> None:
         self.documents = 0
+        self.summed = 0
+        self.few: list[int] | None = []
         self.last = -1
         self.fields: dict[str, Node] = {}
         self.items: Node | None = None
@@ -154,7 +159,7 @@ class Trie:
     """The lattice of one container under construction."""
 
     def __init__(self, compact: Callable[[Node], None] | None = None, most_values: int = MOST_VALUES) -> None:
-        self.root = Node(0)
+        self.root = Node()
         self.documents = 0
         self.nodes = 1
         self.purse = most_values
@@ -197,6 +202,8 @@ class Trie:
             if child.last != now:
                 child.last = now
                 child.documents += 1
+                if child.documents <= FEW and child.few is not None:
+                    child.few.append(now)
             of: type[Any] = type(value)  # pyright: ignore[reportUnknownVariableType]
             table = child.tables.get(of)
             if table is not None:
@@ -230,11 +237,13 @@ class Trie:
             return
         child = node.items
         if child is None:
-            child = node.items = Node(now)
+            child = node.items = Node()
             self.nodes += 1
         if child.last != now:
             child.last = now
             child.documents += 1
+            if child.documents <= FEW and child.few is not None:
+                child.few.append(now)
         tables = child.tables
         for value in found:
             of: type[Any] = type(value)  # pyright: ignore[reportUnknownVariableType]
@@ -268,7 +277,7 @@ class Trie:
             # Neither maps nor compacting helped: the rest stays unknown, and is marked so.
             node.folded = True
             return None
-        child = node.fields[key] = Node(now)
+        child = node.fields[key] = Node()
         self.nodes += 1
         node.watched = node.objects + WATCHED
         return child
@@ -383,42 +392,40 @@ def _fixed(root: Node) -> Collection[str]:
 
 def merged(nodes: Iterable[Node]) -> Node:
     """Lay places over one another into a new one; the given ones stay as they are."""
-    target = Node(0)
-    first = True
+    target = Node()
     for node in nodes:
-        if first:
-            target.born, first = node.born, False
         _lay(target, node)
     return target
 
 
 def _lay(target: Node, source: Node) -> None:
-    same_document = source.documents == target.documents == 1 and source.born == target.born
-    if not (same_document and target.count()):
-        target.documents += source.documents
-    target.born = min(target.born, source.born)
+    _lay_documents(target, source)
     target.objects += source.objects
     target.empties += source.empties
     target.folded = target.folded or source.folded
     _lay_arrays(target, source)
     _lay_values(target, source)
     for key, child in source.fields.items():
-        _lay(_below(target, key, child), child)
+        _lay(target.fields.setdefault(key, Node()), child)
     if source.items is not None:
-        target.items = target.items or Node(source.items.born)
+        target.items = target.items or Node()
         _lay(target.items, source.items)
     if source.entries is not None:
-        target.entries = target.entries or Node(source.entries.born)
+        target.entries = target.entries or Node()
         _lay(target.entries, source.entries)
     if source.shapes is not None:
         target.shapes = source.shapes.joined(target.shapes)
 
 
-def _below(target: Node, key: str, child: Node) -> Node:
-    found = target.fields.get(key)
-    if found is None:
-        found = target.fields[key] = Node(child.born)
-    return found
+def _lay_documents(target: Node, source: Node) -> None:
+    """Count documents: exactly while few, else as if no document showed both places; order changes nothing."""
+    target.summed += source.documents
+    target.last = max(target.last, source.last)
+    if target.few is not None:
+        known = source.few if source.few is not None and len(source.few) == source.documents else None
+        both = sorted({*target.few, *known}) if known is not None else []
+        target.few = both if known is not None and len(both) <= FEW else None
+    target.documents = target.summed if target.few is None else len(target.few)
 
 
 def _lay_arrays(target: Node, source: Node) -> None:
