@@ -32,7 +32,7 @@ def if_null(ctx: Context, name: str, spec: Any) -> Type:
     """Take the first argument that is something."""
     args = positional(spec)
     if len(args) < 2:
-        return arguments(ctx, spec)[0] if args else ANY
+        return unite_all(arguments(ctx, spec) or [ANY])
     types = [evaluate(ctx.at(f"[{index}]").of_role("exists"), arg) for index, arg in enumerate(args[:-1])]
     last = evaluate(ctx.at(f"[{len(args) - 1}]"), args[-1])
     return unite_all([*(t if t.is_unknown else of_kinds(t, t.kinds - NOTHING) for t in types), last])

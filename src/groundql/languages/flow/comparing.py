@@ -70,7 +70,9 @@ def compare(ctx: Context, name: str, spec: Any) -> Type:
 def _compare_literal(ctx: Context, name: str, inner: Context, value: Any, literal: Any) -> None:
     if operator_of(value) == "$type":
         ctx.ledger.operators.add("$type")
-        _, read = operand(inner.at("$type").of_role("exists"), positional((as_object(value) or {})["$type"])[0])
+        _, read = operand(
+            inner.at("$type").of_role("exists"), (positional((as_object(value) or {})["$type"]) or [None])[0]
+        )
         _note(ctx, "$type", read, literal)
         return
     _, read = operand(inner.of_role("exists") if literal is None else inner, value)

@@ -28,7 +28,7 @@ class Pipeline:
     stage: int = -1
     operator: str = ""
     history: tuple[Type, ...] = ()
-    later: Callable[[str, str], str] = lambda _name, _target: ""
+    later: Callable[[str, str, int], str] = lambda _name, _target, _resolved: ""
     documents: Type = ANY
     outer: Type | None = None
     lets: Mapping[str, Read | None] = field(default_factory=dict[str, "Read | None"])

@@ -29,6 +29,11 @@ def handles(*operators: str) -> Callable[[Handler], Handler]:
     return register
 
 
+def known_operators() -> frozenset[str]:
+    """List the expression operators whose results are known."""
+    return frozenset(_handlers) | TABLED | OPAQUE
+
+
 _SYSTEM: Final = {
     "NOW": computed({Kind.DATE}),
     "CLUSTER_TIME": computed({Kind.TIMESTAMP}),

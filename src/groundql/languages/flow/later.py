@@ -9,10 +9,11 @@ from groundql.languages.flow.literals import as_list, as_object, is_switch, oper
 from groundql.languages.flow.reshape import leaves
 
 
-def defined_later(stages: Sequence[Any], index: int, name: str, target: str) -> str:
+def defined_later(stages: Sequence[Any], index: int, name: str, target: str, resolved: int) -> str:
     """Say which stage, from `index` on, computes a dotted name; the empty text for none.
 
-    `target` is the field that is being computed now, which does not count for itself.
+    `target` is the field that is being computed now, which does not count for itself; the first `resolved` steps of
+    the name lead somewhere already, so that a stage which computes no more than these is not waited for.
     """
     for at in range(index, len(stages)):
         spec = as_object(stages[at]) or {}
@@ -20,7 +21,7 @@ def defined_later(stages: Sequence[Any], index: int, name: str, target: str) -> 
         names = set(_computed(operator, spec.get(operator))) if operator else set[str]()
         if at == index:
             names.discard(target)
-        if any(name == found or name.startswith(f"{found}.") for found in names):
+        if any(f"{name}.".startswith(f"{found}.") and found.count(".") >= resolved for found in names):
             if at == index:
                 return f"computed by this same {operator}, which reads the documents as they came in"
             return f"computed only later, by stage {at + 1} {operator}"

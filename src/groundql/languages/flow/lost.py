@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from groundql.core.path import Path
 from groundql.core.program import Read, ReadStatus
 from groundql.languages.flow.context import Context
-from groundql.languages.flow.nearest import below, find_beside, find_copies, find_keys, find_nearest, names_below
+from groundql.languages.flow.nearest import (
+    below,
+    few_names,
+    find_beside,
+    find_copies,
+    find_keys,
+    find_nearest,
+    names_below,
+    with_keys,
+)
 from groundql.languages.flow.paths import Found, Lost, Manner, follow
 from groundql.languages.flow.types import Type
 
@@ -37,7 +46,7 @@ def lost_read(ctx: Context, reference: Reference, lost: Lost) -> Read:
         earlier = _earlier(ctx, reference)
         if earlier is not None:
             return _dropped_read(ctx, reference, earlier)
-        later = ctx.pipeline.later(reference.dotted, ctx.target)
+        later = ctx.pipeline.later(reference.dotted, ctx.target, lost.depth)
         if later:
             return Read(ctx.place, reference.text, ReadStatus.EARLY, role=ctx.role, note=later)
     return _key_read(ctx, reference, lost, lost.map) if lost.map is not None else _absent_read(ctx, reference, lost)
@@ -54,7 +63,7 @@ def _earlier(ctx: Context, reference: Reference) -> Type | None:
 
 def _dropped_read(ctx: Context, reference: Reference, earlier: Type) -> Read:
     names = names_below(reference.start)
-    nearest = find_copies(names, earlier) or find_nearest(names, reference.dotted)
+    nearest = find_copies(names, earlier) or find_nearest(names, reference.dotted) or few_names(reference.start)
     note = "an earlier stage had it"
     return Read(ctx.place, reference.text, ReadStatus.DROPPED, role=ctx.role, nearest=nearest, note=note)
 
@@ -62,7 +71,8 @@ def _dropped_read(ctx: Context, reference: Reference, earlier: Type) -> Read:
 def _absent_read(ctx: Context, reference: Reference, lost: Lost) -> Read:
     names = names_below(reference.start)
     beside = find_beside(names, reference.steps[: lost.depth])
-    nearest = tuple(dict.fromkeys(find_nearest(names, reference.dotted) + beside))[:3]
+    found = (with_keys(name, reference.steps[: lost.depth]) for name in find_nearest(names, reference.dotted) + beside)
+    nearest = tuple(dict.fromkeys(found))[:3] or few_names(reference.start)
     stored = lost.at.stored
     return Read(
         ctx.place,

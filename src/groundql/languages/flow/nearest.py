@@ -49,6 +49,22 @@ def find_beside(names: list[tuple[str, Type]], resolved: tuple[str, ...]) -> tup
     return tuple(sorted(islice(beside, 50), key=lambda name: (name.count("."), name)))
 
 
+def few_names(type_: Type) -> tuple[str, ...]:
+    """Return the names of documents that have only a few, where none is close."""
+    return tuple(type_.fields)[:5] if len(type_.fields) <= 12 else ()
+
+
+def with_keys(name: str, steps: tuple[str, ...]) -> str:
+    """Put the map keys that a reference names into a name found for it."""
+    parts = name.split(".")
+    for index, (part, step) in enumerate(zip(parts, steps, strict=False)):
+        if part.removesuffix("[]") == "<*>":
+            parts[index] = part.replace("<*>", step)
+        elif part.removesuffix("[]") != step:
+            return name
+    return ".".join(parts)
+
+
 def find_copies(names: list[tuple[str, Type]], type_: Type, count: int = 2) -> tuple[str, ...]:
     """Return the names under which a value that was read elsewhere lives on."""
     wanted = set(type_.sources)

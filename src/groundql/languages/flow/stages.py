@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from groundql.core.kind import Kind
-from groundql.core.program import Place, Read, ReadStatus
+from groundql.core.program import Read, ReadStatus
 from groundql.languages.flow.context import MAX_DEPTH, Context, Pipeline
 from groundql.languages.flow.evaluation import evaluate
 from groundql.languages.flow.grouping import (
@@ -20,7 +20,7 @@ from groundql.languages.flow.grouping import (
 )
 from groundql.languages.flow.joins import follow_facet, follow_graph_lookup, follow_lookup, follow_union
 from groundql.languages.flow.later import defined_later
-from groundql.languages.flow.literals import as_object, operator_of
+from groundql.languages.flow.literals import as_number, as_object, operator_of
 from groundql.languages.flow.match import follow_match
 from groundql.languages.flow.reshape import (
     documents_type,
@@ -113,9 +113,9 @@ def _match(ctx: Context, spec: Any) -> Type:
 def _amount(ctx: Context, spec: Any) -> Type:
     """Follow `$limit`, `$skip` and `$sample`."""
     ctx.ledger.add_literal(spec)
-    is_root = ctx.pointer == "$limit"
-    if is_root and isinstance(spec, (int, float)) and not isinstance(spec, bool):
-        ctx.ledger.limits.append((Place(ctx.pipeline.stage, "$limit", ctx.pointer), int(spec)))
+    number = as_number(spec)
+    if ctx.pointer == "$limit" and number is not None and number.is_integer():
+        ctx.ledger.limits.append((ctx.place, int(number)))
     return ctx.current
 
 
@@ -206,3 +206,8 @@ _HANDLERS: Final[Mapping[str, Handler]] = {
     **dict.fromkeys(("$search", "$score", "$out", "$merge"), _pass),
 }
 """Every stage of MongoDB 8 that reads or reshapes documents."""
+
+
+def known_stages() -> frozenset[str]:
+    """List the stages that are known."""
+    return frozenset(_HANDLERS) | _ELSEWHERE

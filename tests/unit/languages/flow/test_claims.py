@@ -70,6 +70,11 @@ def test_only_root_limits_count() -> None:
     assert claims.limits == ((Place(0, "$limit", "$limit"), 9), (Place(2, "$limit", "$limit"), 4))
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "3", True, None, 2.5, {"$add": [1, 2]}])
+def test_a_limit_that_is_no_whole_number_is_none(value: Any) -> None:
+    assert claims_of({"$limit": value}).limits == ()
+
+
 @pytest.mark.parametrize(
     ("stages", "outputs"),
     [

@@ -110,6 +110,20 @@ def test_an_absent_path_names_where_it_would_be_stored() -> None:
     assert (read.container, str(read.path)) == ("orders", "lines[].skuu.deep")
 
 
+def test_a_misspelt_leaf_below_a_name_that_is_computed_anew_is_absent_not_early() -> None:
+    read = lost(claims_of({"$project": {"customer": "$customer.nam"}}))
+    assert (read.status, read.nearest[0]) == (ABSENT, "customer.name")
+
+
+def test_a_suggestion_keeps_the_key_that_was_named() -> None:
+    assert lost(claims_of({"$match": {"scores.2014.meen": 1}})).nearest[0] == "scores.2014.mean"
+
+
+def test_where_nothing_is_close_the_few_names_there_are_told() -> None:
+    read = lost(claims_of({"$group": {"_id": "$status", "n": {"$sum": 1}}}, {"$sort": {"quantity": 1}}))
+    assert read.nearest == ("_id", "n")
+
+
 def test_an_early_read_says_which_stage_computes_it() -> None:
     read = lost(claims_of({"$match": {"n": 1}}, {"$group": {"_id": "$status", "n": {"$sum": 1}}}))
     assert read.note == "computed only later, by stage 2 $group"
