@@ -32,9 +32,6 @@ NEARLY: Final = 0.05
 CHANCE: Final = 0.001
 
 _TAGS: Final = frozenset({str, int, bool, Int64})
-_TAG_ORDER: Final[Mapping[type, int]] = {str: 0, bool: 1}
-"""Of fields that explain equally much, a name is the likelier discriminator than a number."""
-
 Name: TypeAlias = tuple[str, ...]
 Form: TypeAlias = tuple[Any, ...]
 
@@ -215,11 +212,16 @@ def find_variants(shapes: Shapes, base: Path, known: Mapping[Path, object]) -> t
 
 def _best(shapes: Shapes, names: Mapping[Name, Path]) -> Name | None:
     ranked = [
-        (-gain, max(_TAG_ORDER.get(type(value), 2) for value in branches), len(branches), len(tag), tag)
+        (-gain, _plainness(branches), len(branches), len(tag), tag)
         for tag, branches in shapes.branches.items()
         if tag in names and (gain := _gain(shapes, tag, branches, names)) > 0
     ]
     return min(ranked)[-1] if ranked else None
+
+
+def _plainness(values: Iterable[Any]) -> int:
+    # Of fields that explain equally much, a name is the likelier discriminator than a number.
+    return max(0 if isinstance(value, str) else 1 if isinstance(value, bool) else 2 for value in values)
 
 
 def _gain(shapes: Shapes, tag: Name, branches: Mapping[Any, Branch], names: Mapping[Name, Path]) -> int:
