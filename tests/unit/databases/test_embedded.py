@@ -96,7 +96,7 @@ def test_it_starts_again_after_it_was_killed() -> None:
             assert client.admin.command("ping")["ok"] == 1
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_it_ends_with_its_parent(how: signal.Signals) -> None:
     parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE)
     assert parent.stdout is not None
