@@ -8,9 +8,9 @@ from rapidfuzz import fuzz, process
 
 from groundql.core.catalog import Container, Field
 from groundql.core.kind import Kind
-from groundql.core.path import ENTRIES, ITEMS, ROOT, Path
+from groundql.core.path import ENTRIES, ITEMS, ROOT, Path, is_plain
 from groundql.grounding.fence import fence_name, fence_text
-from groundql.grounding.lines import WHOLE, container_head, field_notes, keys_text, kinds_text, lengths_text, path_text
+from groundql.grounding.lines import FULL, container_head, field_notes, keys_text, kinds_text, lengths_text, path_text
 from groundql.grounding.outline import block_lines, outline
 
 
@@ -30,7 +30,7 @@ def field_text(container: Container, path: Path) -> str:
 def _facts(field: Field) -> Iterator[str]:
     yield f"  kinds: {kinds_text(field)}"
     yield f"  seen {field.count:,} times in {field.documents:,} documents; {field.parents:,} objects could hold it"
-    notes = field_notes(field, WHOLE)
+    notes = field_notes(field, FULL)
     if notes:
         yield f"  {'; '.join(notes)}"
     if field.distinct:
@@ -38,14 +38,17 @@ def _facts(field: Field) -> Iterator[str]:
     if any(kind is Kind.ARRAY for kind, _ in field.kinds):
         yield f"  {lengths_text(field.lengths)}; items at {path_text(field.path / ITEMS)}"
     if field.keys:
-        yield f"  {keys_text(field.keys, WHOLE)}; entries at {path_text(field.path / ENTRIES)}"
+        yield f"  {keys_text(field.keys, FULL)}; entries at {path_text(field.path / ENTRIES)}"
         yield from _how_to_read(field)
 
 
 def _how_to_read(field: Field) -> Iterator[str]:
-    if all(isinstance(step, str) for step in field.path.steps) and field.keys and field.keys.examples:
-        dotted = field.path.dotted
-        yield f'  one entry: {dotted}.{fence_name(field.keys.examples[0])}; all: {{$objectToArray: "${dotted}"}}'
+    """How to read a map that lies in no array, where its names need no quoting."""
+    keys = field.keys.examples if field.keys else ()
+    key = next((k for k in keys if is_plain(k) and not k.startswith("$") and fence_name(k) == k), None)
+    dotted = field.path.dotted
+    if key is not None and path_text(field.path) == dotted:
+        yield f'  one entry: {dotted}.{key}; all: {{$objectToArray: "${dotted}"}}'
 
 
 def _below(container: Container, path: Path) -> Iterator[str]:
@@ -53,7 +56,7 @@ def _below(container: Container, path: Path) -> Iterator[str]:
     if not fields:
         return
     part = Container(container.info, fields, container.sampling)
-    kept = tuple(b for b in outline(part, WHOLE) if b.lines or b.head)
+    kept = tuple(b for b in outline(part, FULL) if b.lines or b.head)
     lines = list(block_lines(kept)) or [path_text(f.path) for f in fields]
     yield "  below it:"
     yield from (f"    {line}" for line in lines)

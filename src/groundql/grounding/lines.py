@@ -35,8 +35,9 @@ LEAN: Final = Detail(listed=8, examples=2, keys=8, width=24, list_width=110, var
 BARE: Final = Detail(
     listed=0, examples=0, keys=3, width=20, list_width=40, variant_width=80, join_width=60, ranges=False
 )
-WHOLE: Final = Detail(listed=60, examples=10, keys=40, width=80, list_width=1200, variant_width=2000, join_width=2000)
-"""For `describe`, where a person asked for it."""
+WHOLE: Final = Detail(listed=24, examples=6, keys=24, width=60, list_width=400, variant_width=2000, join_width=2000)
+FULL: Final = Detail(listed=64, examples=12, keys=60, width=80, list_width=1600, variant_width=2000, join_width=2000)
+"""For `describe`, where a person asked for it: a container as a whole, and one path alone."""
 
 
 def share_text(share: float) -> str:

@@ -195,7 +195,7 @@ for _ in range(5):
 
 
 async def test_a_lock_falls_with_its_process(tmp_path: FilePath) -> None:
-    died = subprocess.run([sys.executable, "-c", _DIE_HOLDING, str(tmp_path), PRINT], capture_output=True, check=False)
+    died = await anyio.run_process([sys.executable, "-c", _DIE_HOLDING, str(tmp_path), PRINT], check=False)
     assert (died.returncode, died.stdout.strip()) == (7, b"held")
     async with GroundingStore(tmp_path, wait_s=0.0).hold(PRINT) as held:
         assert held
