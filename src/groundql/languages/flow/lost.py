@@ -96,6 +96,8 @@ def _absent_note(ctx: Context, reference: Reference, lost: Lost) -> str:
         return "a field of the outer documents: pass it in with let"
     if ctx.role == "exists":
         return "only asked whether it is there"
+    if ctx.role == "unset":
+        return "leaving out what is not there changes nothing"
     if lost.depth < len(steps) and steps[lost.depth].isdigit() and reference.manner is Manner.EXPRESSION:
         return "a number in a path is a field name here, not an index: use $arrayElemAt"
     stored = lost.at.stored

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from groundql.core.kind import NOTHING, Kind
+from groundql.core.path import ENTRIES
 from groundql.core.program import ReadStatus
 from groundql.languages.flow.context import Context
 from groundql.languages.flow.evaluation import evaluate, handles, positional
@@ -45,7 +46,7 @@ def to_entries(ctx: Context, name: str, spec: Any) -> Type:
 def key_type(source: Type) -> Type:
     """Return the type of a map's keys: they are stored, at the map."""
     entry = source.entries.stored if source.entries is not None else None
-    if entry is None or source.fields:
+    if entry is None or source.fields or entry.path.last is not ENTRIES:
         return computed({Kind.STRING})
     return Type(frozenset({Kind.STRING}), sources=(Stored(entry.container, entry.path.parent, is_key=True),))
 

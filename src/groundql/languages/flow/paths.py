@@ -81,7 +81,8 @@ def _in_object(type_: Type, steps: tuple[str, ...], at: int, manner: Manner) -> 
     name = steps[at]
     part = type_.fields.get(name)
     if part is not None:
-        return _deeper(type_, _follow(part, steps, at + 1, manner, True), ())
+        named = part.named if at + 1 < len(steps) else ()
+        return _deeper(type_, _follow(part, steps, at + 1, manner, True), named)
     if type_.entries is not None:
         if lacks_key(type_, name):
             return Lost(type_, at, type_)

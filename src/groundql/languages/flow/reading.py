@@ -36,7 +36,7 @@ def _read(ctx: Context, reference: Reference) -> tuple[Type, Read]:
     if ctx.is_filter:
         ctx.ledger.apply_tests(found.type)
     for key in found.keys:
-        ctx.ledger.comparisons.append(Comparison(read.place, "=key", read, key, ctx.role != "exists"))
+        ctx.ledger.comparisons.append(Comparison(read.place, "=key", read, key, ctx.role != "unset"))
     return replace(found.type, named=found.type.named + found.keys) if found.keys else found.type, read
 
 

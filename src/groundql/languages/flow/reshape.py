@@ -94,7 +94,7 @@ def follow_unset(ctx: Context, spec: Any) -> Type:
 def _exclude(ctx: Context, names: list[str]) -> Type:
     for name in names:
         if name != "_id" or _has_id(ctx.current):
-            read_field(ctx.at(name).of_role("exists"), name, Manner.PROJECTION)
+            read_field(ctx.at(name).of_role("unset"), name, Manner.PROJECTION)
     return drop_fields(ctx.current, [tuple(name.split(".")) for name in names])
 
 

@@ -252,10 +252,12 @@ def _build(container: Container, at: Field | None, path: Path) -> Type:
     parts = {c.path.last: _build(container, c, c.path) for c in container.children(path)}
     items, entries = parts.pop(ITEMS, None), parts.pop(ENTRIES, None)
     kinds = at.kind_set if at is not None and path.steps else _OBJECT
+    # An object without fields is empty in every document, or its fields have not come up yet.
+    is_bare = not (parts or entries or container.is_exhaustive)
     return Type(
         kinds,
         {step: part for step, part in parts.items() if isinstance(step, str)},
-        Kind.OBJECT in kinds and ((at is not None and at.folded) or not (parts or entries)),
+        Kind.OBJECT in kinds and (is_bare or (at is not None and at.folded)),
         present(items) if items is not None else None,
         present(entries) if entries is not None else None,
         at.keys if at is not None else None,

@@ -98,6 +98,18 @@ def test_a_named_key_is_a_comparison_with_the_map() -> None:
     assert (number.operator, number.read.key) == ("$gt", "2014")
 
 
+def test_asking_whether_a_key_is_there_decides_which_rows_go_on() -> None:
+    key = claims_of({"$match": {"scores.2014": {"$exists": True}}}).comparisons[0]
+    assert (key.operator, key.value, key.is_filter) == ("=key", "2014", True)
+    assert not claims_of({"$unset": "scores.2014"}).comparisons[0].is_filter
+
+
+def test_a_copy_of_an_entry_still_knows_its_key() -> None:
+    claims = claims_of({"$project": {"s": "$scores.2014"}}, {"$match": {"s.n": 3}})
+    read = claims.comparisons[-1].read
+    assert (str(read.path), read.key) == ("scores.<*>.n", "2014")
+
+
 @pytest.mark.parametrize(
     ("stage", "is_filter"),
     [

@@ -158,13 +158,25 @@ def test_a_key_beyond_an_incomplete_list_is_taken_on_trust() -> None:
         [{"$project": {"x": {"$type": "$nope"}}}],
         [{"$match": {"$expr": {"$eq": [{"$type": "$nope"}, "missing"]}}}],
         [{"$match": {"$expr": {"$gt": ["$nope", None]}}}],
-        [{"$unset": "nope"}],
-        [{"$project": {"nope": 0}}],
     ],
 )
 def test_asking_whether_a_path_is_there_is_a_softer_read(stages: list[Any]) -> None:
     read = lost(claims_of(*stages))
     assert (read.status, read.role, read.note) == (ABSENT, "exists", "only asked whether it is there")
+
+
+@pytest.mark.parametrize("stage", [{"$unset": "nope"}, {"$project": {"nope": 0}}])
+def test_leaving_out_what_is_not_there_changes_nothing(stage: Any) -> None:
+    read = lost(claims_of(stage))
+    assert (read.status, read.role, read.note) == (ABSENT, "unset", "leaving out what is not there changes nothing")
+
+
+def test_an_object_that_is_always_empty_holds_nothing_unless_only_some_were_seen() -> None:
+    program: list[Any] = [{"$match": {"o.x": 1}}]
+    seen = [
+        claims_of(*program, container="c", catalog=catalog_of({"c": [{"o": {}}]}, complete=c)) for c in (True, False)
+    ]
+    assert [claims.reads[0].status for claims in seen] == [ABSENT, UNKNOWN]
 
 
 def test_one_mistake_is_reported_once() -> None:

@@ -216,6 +216,15 @@ def test_a_value_that_is_an_object_or_an_array_is_read_through_both() -> None:
     assert Kind.ARRAY in gathered.kinds
 
 
+def test_the_keys_of_a_map_made_from_values_are_not_stored_ones() -> None:
+    pairs = {"$map": {"input": "$lines", "in": {"k": "$$this.sku", "v": "$$this.qty"}}}
+    claims = claims_of(
+        {"$set": {"kv": {"$objectToArray": {"$arrayToObject": pairs}}}}, {"$project": {"x": "$kv.k", "y": "$kv.v"}}
+    )
+    assert read_of(claims, "$kv.k").status is COMPUTED
+    assert str(read_of(claims, "$kv.v").path) == "lines[].qty"
+
+
 def test_names_with_dots_and_dollars_are_reached_by_get_field() -> None:
     catalog = catalog_of({"c": [{"a.b": 1, "$p": {"x": 2}}]})
     field = {"$getField": {"field": "x", "input": {"$getField": {"field": {"$literal": "$p"}}}}}
