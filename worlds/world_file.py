@@ -34,7 +34,7 @@ def drop_missing(document: Mapping[str, Any]) -> Document:
 
 
 def write_world(collections: Mapping[str, Sequence[Document]], target: Path) -> int:
-    """Write ``world.json.gz`` into a folder; return its size.
+    """Write the archive into a folder, under the folder's name; return its size.
 
     Units: bytes
     """
@@ -49,7 +49,7 @@ def write_world(collections: Mapping[str, Sequence[Document]], target: Path) -> 
     with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=buffer, mtime=0) as stream:
         stream.write(text.encode("utf-8"))
     data = buffer.getvalue()
-    (target / "world.json.gz").write_bytes(data)
+    (target / f"{target.name}.json.gz").write_bytes(data)
     return len(data)
 
 

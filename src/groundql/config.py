@@ -63,9 +63,9 @@ class BudgetSettings(Section):
 class SamplingSettings(Section):
     """Bounds on how much of each container is read to find out what is stored."""
 
-    documents: Count = 20_000
+    documents: Count = 30_000
     """The most documents read of one container."""
-    read_bytes: Count = 64_000_000
+    read_bytes: Count = 256_000_000
     """The most bytes read of one container."""
     elapsed_s: Seconds = 60.0
     """The longest that reading one container may take, in seconds."""

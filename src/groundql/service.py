@@ -23,8 +23,9 @@ from groundql.core.rows import Limits, Rows
 from groundql.core.trace import Trace
 from groundql.errors import InputError, ModelUnavailable
 from groundql.grounding.card import Card, describe_container, describe_field, write_card
+from groundql.grounding.grounder import CatalogGrounder, open_grounding
 from groundql.grounding.sample import Progress, SamplePolicy
-from groundql.grounding.store import CatalogGrounder, GroundingStore, open_grounding
+from groundql.grounding.store import GroundingStore
 from groundql.languages.read import claims_of, parse
 from groundql.languages.safety import admit
 from groundql.solvers.explain import explain

@@ -129,7 +129,7 @@ def model_opener(settings: Settings) -> Callable[[Meter, Trace], Model]:
 
     def opened(meter: Meter, trace: Trace) -> Model:
         if not kept:
-            model = open_model(settings.model, timeout_s=settings.model_timeout_s)
+            model = open_model(settings.model, timeout_s=settings.model_timeout_s, folder=settings.cache_folder)
             replies = ReplyStore(settings.cache_folder / "replies.sqlite") if settings.cache_replies else None
             kept.append(steady(model, store=replies, scope=endpoint_of(model)))
         return metered(kept[0], meter, trace)

@@ -149,7 +149,7 @@ def test_the_writer_gives_the_same_bytes_in_any_folder(tmp_path: Path) -> None:
     collections = {"things": [{"_id": 1, "name": "Zürich", "day": writer.to_date("2024-02-29")}], "none": []}
     for folder in ("one", "another"):
         assert writer.write_world(collections, tmp_path / folder) > 0
-    archives = {(tmp_path / folder / "world.json.gz").read_bytes() for folder in ("one", "another")}
+    archives = {(tmp_path / folder / f"{folder}.json.gz").read_bytes() for folder in ("one", "another")}
     assert len(archives) == 1
     assert json.loads(gzip.decompress(archives.pop())) == collections
 

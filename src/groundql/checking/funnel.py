@@ -1,4 +1,4 @@
-"""How many rows leave each stage: by measuring as few prefixes as will do."""
+"""How many rows leave each stage: by measuring as few prefixes as will do, and none that would cost too much."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from groundql.checking.asking import count_rows
 from groundql.core.answer import Candidate, Grounding, StageCount
 from groundql.core.ports import Env
-from groundql.core.program import MqlProgram
+from groundql.core.program import MqlProgram, Stage
 
 KEEPING: Final = frozenset(
     {"$project", "$addFields", "$set", "$unset", "$sort", "$replaceRoot", "$replaceWith", "$setWindowFields", "$lookup",
@@ -17,6 +17,10 @@ KEEPING: Final = frozenset(
 """Stages that let every row through, so the count before them is the count after them."""
 REFILLING: Final = frozenset({"$unionWith", "$facet", "$densify", "$documents"})
 """Stages that can make rows out of none, so that emptiness does not carry on past them."""
+
+
+FUNNEL_S: Final = 4.0
+"""The most time that counting may take, a prefix taken to cost what the whole program did. Units: seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +58,19 @@ async def measure_funnel(candidate: Candidate, grounding: Grounding, env: Env) -
     count = container.info.documents if container else None
     counts = [StageCount(-1, program.container, count)]
     last = len(program.stages) - 1
+    affordable = int(FUNNEL_S / max(rows.elapsed_s, 0.001))
     for n, stage in enumerate(program.stages):
         operator = next(iter(stage), "")
         if n == last and not rows.truncated:
             count = len(rows.records)
-        elif operator not in KEEPING or count is None:
-            count = await _after(program, n, operator, count, env)
+        elif operator not in KEEPING:
+            known = _after_limit(stage, count)
+            affordable -= known is None
+            count = known if known is not None or affordable < 0 else await count_rows(program, n + 1, env)
         counts.append(StageCount(n, operator, count))
     return tuple(counts)
 
 
-async def _after(program: MqlProgram, n: int, operator: str, before: int | None, env: Env) -> int | None:
-    size = program.stages[n].get("$limit")
-    if operator == "$limit" and isinstance(size, int) and before is not None:
-        return min(size, before)
-    return await count_rows(program, n + 1, env)
+def _after_limit(stage: Stage, before: int | None) -> int | None:
+    size = stage.get("$limit")
+    return min(size, before) if isinstance(size, int) and before is not None else None

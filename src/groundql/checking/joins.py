@@ -10,7 +10,7 @@ from groundql.checking.asking import ask_rows
 from groundql.core.answer import Candidate, Grounding
 from groundql.core.finding import Code, Finding
 from groundql.core.kind import EVERY, NOTHING, NUMBERS, Kind
-from groundql.core.path import ENTRIES
+from groundql.core.path import ENTRIES, ITEMS
 from groundql.core.ports import Env
 from groundql.core.program import JoinClaim, MqlProgram, ReadStatus
 
@@ -107,7 +107,7 @@ async def _look_up(join: JoinClaim, local: str, foreign: str, env: Env) -> Hits 
             (
                 {"$match": {local: {"$nin": [None, []]}}},
                 {"$limit": 5000},
-                *({"$unwind": f"${prefix}"} for prefix in _array_prefixes(join)),
+                *({"$unwind": f"${name}"} for name in _unwound(join)),
                 {"$group": {"_id": f"${local}"}},
                 {"$sort": {"_id": 1}},
                 {"$limit": LOOKED_UP},
@@ -134,8 +134,10 @@ async def _look_up(join: JoinClaim, local: str, foreign: str, env: Env) -> Hits 
     return Hits(len(wanted), min(len(counted), len(wanted)), sum(row["n"] for row in counted))
 
 
-def _array_prefixes(join: JoinClaim) -> list[str]:
+def _unwound(join: JoinClaim) -> list[str]:
+    """The arrays on the way to the local value, itself included: a join looks into each of their items."""
     path = join.local.path if join.local else None
     if path is None:
         return []
-    return [p.dotted for p in (*path.ancestors(), path) if p.hops and p.last is p.hops[-1]]
+    arrays = [p.parent.dotted for p in (*path.ancestors(), path) if p.last is ITEMS]
+    return list(dict.fromkeys([*arrays, path.dotted]))

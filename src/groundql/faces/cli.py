@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Coroutine
 from datetime import date
@@ -20,7 +21,9 @@ from rich.markup import escape
 
 from groundql.config import Settings, load_settings
 from groundql.core.answer import Outcome, Question
+from groundql.core.finding import Code
 from groundql.core.trace import Trace
+from groundql.databases.uri import redact
 from groundql.errors import GroundQLError, InputError
 from groundql.faces.cli_setup import doctor, load, model_app, sample_app
 from groundql.faces.client import connect_async
@@ -41,6 +44,7 @@ from groundql.faces.show import (
 from groundql.service import Report, Service
 
 T = TypeVar("T")
+NEVER_RUN = frozenset({Code.FORBIDDEN, Code.UNKNOWN_OPERATOR, Code.MALFORMED})
 app = typer.Typer(
     name="groundql",
     help="Ask document databases in plain English; get a verified read-only query, its rows, and the evidence.",
@@ -65,7 +69,8 @@ def main() -> None:
 def run(command: Callable[..., Any], arguments: list[str] | None = None) -> int:
     """Run a typer app and return its exit code instead of raising."""
     try:
-        code = command(args=arguments, standalone_mode=False)
+        code = command(args=arguments, prog_name="groundql", standalone_mode=False)
+        sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except GroundQLError as error:
         show_error(error, err)
@@ -74,25 +79,32 @@ def run(command: Callable[..., Any], arguments: list[str] | None = None) -> int:
         err.print("interrupted")
         return 130
     except BrokenPipeError:
+        # whoever read has seen enough; what is left in the buffer must not be written at exit either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        show_error(GroundQLError(f"{error.filename or 'the system'}: {error.strerror or error}"), err)
+        return 1
     except typer.Exit as error:
         return error.exit_code
     except Exception as error:
         usage = getattr(error, "format_message", None)
         if usage is None:
             raise
-        err.print(f"[bold red]error:[/] {escape(usage())}")
-        err.print("[dim]groundql --help lists the verbs; groundql VERB --help their options.[/]")
+        if usage():  # empty when the help was shown for want of arguments
+            err.print(f"[bold red]error:[/] {escape(usage())}")
+            err.print("[dim]groundql --help lists the verbs; groundql VERB --help their options.[/]")
         return 2
 
 
 def show_error(error: GroundQLError, to: Console) -> None:
-    """Write one clear line, and what to do next."""
-    place = getattr(error, "line", 0)
-    where = f" (line {place}, column {getattr(error, 'column', 0)})" if place else ""
-    to.print(f"[bold red]error:[/] {escape(str(error))}{where}")
+    """Write one clear line, and what to do next; what looks like a password in it is hidden."""
+    place, message = getattr(error, "line", 0), redact(str(error))
+    where = "" if not place or f"line {place}" in message else f" (line {place}, column {getattr(error, 'column', 0)})"
+    to.print(f"[bold red]error:[/] {escape(message)}{where}")
     if error.hint:
-        to.print(f"[dim]  try: {escape(error.hint)}[/]")
+        lead = "" if error.hint.startswith("did you mean") else "try: "
+        to.print(f"[dim]  {lead}{escape(redact(error.hint))}[/]")
 
 
 def go(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -111,6 +123,15 @@ async def opened(settings: Settings, live: Live) -> Service:
     service = await connect_async(settings=settings, on_load=live.loading, listen=live.grounding)
     live.stop()
     return service
+
+
+async def require_data(service: Service) -> None:
+    """Raise InputError when the database holds nothing: a misspelt name is an empty database to a server."""
+    catalog = (await service.grounder()).catalog
+    if not catalog.containers:
+        raise InputError(
+            f"the database {catalog.database!r} holds no collections", hint="check its name, or load data into it"
+        )
 
 
 @app.command()
@@ -137,11 +158,13 @@ def ask(
         limits__elapsed_s=seconds,
     )  # fmt: skip
     asked = Question(_text(question), hints, settings.today or date.today(), settings.time_zone)
+    _write_trace(Trace(), trace_file)  # a file that cannot be written is told before anything is paid for
 
     async def work() -> int:
         with Live(err, quiet=quiet) as live:
             service = await opened(settings, live)
             async with service:
+                await require_data(service)
                 trace = Trace(listen=live.tracing)
                 try:
                     answer = await service.ask(asked, trace=trace)
@@ -176,6 +199,7 @@ def describe(
     async def work() -> int:
         with Live(err, quiet=quiet) as live:
             async with await opened(settings, live) as service:
+                await require_data(service)
                 profile = await service.describe(container, path, question=question, tokens=tokens)
         if output is Format.JSON:
             show_json(profile_data(profile))
@@ -206,6 +230,7 @@ def check(
     async def work() -> int:
         with Live(err, quiet=quiet) as live:
             async with await opened(settings, live) as service:
+                await require_data(service)
                 report = await service.check(text, container=collection or None)
         _show_findings(report, output)
         return 1 if report.is_blocked else 0
@@ -230,6 +255,7 @@ def run_query(
     async def work() -> int:
         with Live(err, quiet=quiet) as live:
             async with await opened(settings, live) as service:
+                await require_data(service)
                 report = await service.run(text, container=collection or None, anyway=anyway)
         if output is Format.JSON:
             show_json(report_data(report))
@@ -240,7 +266,9 @@ def run_query(
             err.print(f"[dim]{rows_line(report.rows)}[/]")
         else:
             show_findings(report.findings, err)
-            err.print("[bold red]Not run.[/]" + ("" if anyway else " --anyway runs it in spite of what the data says."))
+            forbidden = any(f.code in NEVER_RUN for f in report.findings)
+            hint = "" if anyway or forbidden else " --anyway runs it in spite of what the data says."
+            err.print(f"[bold red]Not run.[/]{hint}")
         return 0 if report.rows is not None else 1
 
     return go(work)
@@ -260,6 +288,7 @@ def ground(
         with Live(err, quiet=quiet) as live:
             async with await opened(settings, live) as service:
                 catalog = await service.ground(refresh=not if_changed)
+                await require_data(service)
         if output is Format.JSON:
             show_json(catalog_data(catalog))
         else:
@@ -315,7 +344,11 @@ def _text(argument: str) -> str:
 def _write_trace(trace: Trace, file: Path | None) -> None:
     if file is None:
         return
-    with file.open("w", encoding="utf-8") as out:
+    try:
+        out = file.open("w", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"the trace cannot be written to {file}: {error.strerror}") from None
+    with out:
         for event in trace.events:
             line = {"trace": trace.id, "at_s": round(event.at_s, 4), "event": event.name, **event.data}
             out.write(json.dumps(line, ensure_ascii=False, default=str) + "\n")

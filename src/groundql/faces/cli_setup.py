@@ -18,10 +18,10 @@ from groundql.errors import InputError
 from groundql.faces.data import plain
 from groundql.faces.doctor import State, examine
 from groundql.faces.options import Db, Model, Output, Quiet, resolve_db
-from groundql.faces.progress import Live
+from groundql.faces.progress import Live, pull_text
 from groundql.faces.show import Format, console, show_json, show_rows
 from groundql.llm.local import model_status
-from groundql.llm.pull import DEFAULT_MODEL_FILE, PullProgress, pull_model
+from groundql.llm.pull import DEFAULT_MODEL_FILE, MODEL_FILES, pull_model
 
 err = console()
 MARKS = {State.FINE: "[green]ok[/]     ", State.MISSING: "[yellow]missing[/]", State.BROKEN: "[red]problem[/]"}
@@ -32,10 +32,13 @@ def load(
     db: Db = "",
     collection: Annotated[str, typer.Option("--collection", help="The collection, for a single file.")] = "",
     replace: Annotated[bool, typer.Option("--replace", help="Empty collections of the same names first.")] = False,
+    append: Annotated[bool, typer.Option("--append", help="Add to collections of the same names.")] = False,
     output: Output = Format.TABLE,
     quiet: Quiet = False,
 ) -> int:
     """Load documents into a MongoDB database. The only verb that writes."""
+    if replace and append:
+        raise InputError("--replace and --append exclude each other")
     settings = load_settings({"database": db or None}).settings
     target = settings.database.get_secret_value() if settings.database else ""
     if not is_uri(target):
@@ -49,7 +52,7 @@ def load(
             Path(resolve_db(source)),
             target,
             container=collection,
-            existing="replace" if replace else "refuse",
+            existing="replace" if replace else "append" if append else "refuse",
             on_progress=live.loading,
         )
         loaded = anyio.run(work)
@@ -90,17 +93,14 @@ def pull(
 ) -> int:
     """Fetch the local model; its size and licence are announced first."""
     settings = load_settings().settings
+    if name not in MODEL_FILES:
+        raise InputError(f"there is no local model named {name!r}", hint=f"choose one of: {', '.join(MODEL_FILES)}")
     with Live(err, quiet=quiet) as live:
         path = pull_model(
             name, folder=settings.cache_folder, announce=live.finish, report=lambda p: live.say(pull_text(p))
         )
     typer.echo(str(path))
     return 0
-
-
-def pull_text(progress: PullProgress) -> str:
-    """Say in one line how far a download is."""
-    return f"{progress.done_bytes / 1e6:,.0f} of {progress.total_bytes / 1e6:,.0f} MB"
 
 
 @model_app.command("status")

@@ -13,9 +13,10 @@ from groundql.core.answer import Outcome
 from groundql.core.trace import Trace
 from groundql.faces.client import connect_async
 from groundql.faces.options import Model, Quiet, resolve_db
-from groundql.faces.progress import Live
+from groundql.faces.progress import Live, pull_text
 from groundql.faces.show import Format, console, rows_line, show_answer, show_rows
-from groundql.llm.pull import DEFAULT_MODEL_FILE, MODEL_FILES, is_present, pull_model
+from groundql.llm.models import open_model
+from groundql.llm.pull import DEFAULT_MODEL_FILE, find_model_file, is_present, pull_model
 
 WORLD: Final = "atlas"
 QUESTIONS: Final = (
@@ -30,6 +31,8 @@ def demo(model: Model = "", quiet: Quiet = False) -> int:
     """Ask three questions of a sample world; with the local model unless --model names another."""
     settings = load_settings({"database": resolve_db(f"sample:{WORLD}"), "model": model or None}).settings
     announce(settings)
+    if settings.model.split(":")[0] == "local":
+        fetch(settings, quiet)  # outside of the loop: Ctrl-C ends it at once
     return anyio.run(show, settings, quiet)
 
 
@@ -38,9 +41,10 @@ def announce(settings: Settings) -> None:
     world = open_world(WORLD)
     err.print(f"[bold]GroundQL demo[/]: three questions of [bold]{WORLD}[/] ({escape(world.title)}; {world.licence}).")
     if settings.model.split(":")[0] != "local":
+        open_model(settings.model)  # a missing key is told now, not after the data is read
         err.print(f"Model: {escape(settings.model)}. Nothing is downloaded.")
         return
-    file = MODEL_FILES[settings.model.partition(":")[2] or DEFAULT_MODEL_FILE]
+    file = find_model_file(settings.model.partition(":")[2] or DEFAULT_MODEL_FILE)
     if is_present(file, settings.cache_folder):
         err.print(f"Model: {file.title}, already there. Nothing is downloaded. It is a small model on this machine's")
     else:
@@ -51,12 +55,16 @@ def announce(settings: Settings) -> None:
     err.print("processors: it answers only where two of its readings agree. A larger one is set with --model.")
 
 
-async def show(settings: Settings, quiet: bool) -> int:
-    """Fetch, load, ground, ask; returns the exit code."""
+def fetch(settings: Settings, quiet: bool) -> None:
+    """Download the local model, unless it is there."""
+    name = settings.model.partition(":")[2] or DEFAULT_MODEL_FILE
     with Live(err, quiet=quiet) as live:
-        if settings.model.split(":")[0] == "local":
-            name = settings.model.partition(":")[2] or DEFAULT_MODEL_FILE
-            await anyio.to_thread.run_sync(lambda: pull_model(name, folder=settings.cache_folder, announce=live.finish))
+        pull_model(name, folder=settings.cache_folder, announce=live.finish, report=lambda p: live.say(pull_text(p)))
+
+
+async def show(settings: Settings, quiet: bool) -> int:
+    """Load, ground, ask; returns the exit code."""
+    with Live(err, quiet=quiet) as live:
         service = await connect_async(settings=settings, on_load=live.loading, listen=live.grounding)
         async with service:
             await service.ground(refresh=True)

@@ -16,7 +16,7 @@ import anyio
 from groundql.config import Settings
 from groundql.databases.embedded import find_command
 from groundql.databases.mongodb import MongoDatabase
-from groundql.databases.uri import is_uri
+from groundql.databases.uri import is_uri, redact
 from groundql.errors import GroundQLError
 from groundql.llm.local import model_status
 from groundql.llm.models import open_model
@@ -77,7 +77,9 @@ async def _database(settings: Settings) -> Diagnosis:
     if not is_uri(target):
         there = await (await anyio.Path(target).expanduser()).exists()
         state = State.FINE if there else State.BROKEN
-        return Diagnosis("database", state, f"files: {target}", "" if there else "there is no such file or folder")
+        return Diagnosis(
+            "database", state, f"files: {redact(target)}", "" if there else "there is no such file or folder"
+        )
     try:
         return await _server(target)
     except GroundQLError as error:

@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from groundql.bench.worlds import list_worlds, open_world
+from groundql.bench.worlds import list_worlds
 from groundql.errors import InputError
 from groundql.faces.show import Format
 from groundql.languages.read import Form
@@ -44,5 +44,5 @@ def resolve_db(text: str) -> str:
     if name not in {w.name for w in list_worlds()}:
         known = ", ".join(w.name for w in list_worlds())
         raise InputError(f"there is no sample world {name!r}", hint=f"choose one of: {known}")
-    place = resources.files("groundql.bench.worlds").joinpath("data", open_world(name).name, "world.json.gz")
+    place = resources.files("groundql.bench.worlds").joinpath("data", name, f"{name}.json.gz")
     return str(Path(str(place)))

@@ -13,6 +13,7 @@ from rich.status import Status
 from groundql.core.trace import Event
 from groundql.databases.load import LoadProgress
 from groundql.grounding.sample import Progress
+from groundql.llm.pull import PullProgress
 
 
 class Live:
@@ -78,6 +79,11 @@ def progress_text(progress: Progress) -> str:
     total = f" of {progress.total:,}" if progress.total is not None else ""
     line = f"reading {progress.container}: {progress.documents:,}{total} documents, {progress.paths:,} paths"
     return f"{line} ({progress.stop.value})" if progress.done and progress.stop else line
+
+
+def pull_text(progress: PullProgress) -> str:
+    """Say in one line how far a download is."""
+    return f"{progress.done_bytes / 1e6:,.0f} of {progress.total_bytes / 1e6:,.0f} MB"
 
 
 def event_text(event: Event) -> str:

@@ -44,9 +44,10 @@ def console(*, stderr: bool = True) -> Console:
 
 
 def show_rows(
-    rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: Format, out: TextIO = sys.stdout
+    rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: Format, out: TextIO | None = None
 ) -> None:
     """Write records to standard output in one of the forms; nested values are JSON inside a cell."""
+    out = sys.stdout if out is None else out
     match form:
         case Format.JSON:
             json.dump([ejson(r) for r in rows], out, ensure_ascii=False, indent=2)
@@ -59,8 +60,9 @@ def show_rows(
             _write_table(rows, list(columns), out)
 
 
-def show_json(data: Any, out: TextIO = sys.stdout) -> None:
+def show_json(data: Any, out: TextIO | None = None) -> None:
     """Write one JSON document to standard output."""
+    out = sys.stdout if out is None else out
     json.dump(data, out, ensure_ascii=False, indent=2)
     out.write("\n")
 

@@ -47,7 +47,7 @@ class World:
 
     def packed(self) -> bytes:
         """Read the world's archive as it ships: gzip over one relaxed EJSON object."""
-        return self._file("world.json.gz").read_bytes()
+        return self._file(f"{self.name}.json.gz").read_bytes()
 
     def tasks(self) -> tuple[WorldTask, ...]:
         """Read the questions in order of their record ids."""
