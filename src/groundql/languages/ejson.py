@@ -92,7 +92,7 @@ def _whole(value: Any, bounds: range, noun: str) -> int:
         value = int(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool) or value not in bounds:
+    if not isinstance(value, int) or isinstance(value, bool) or int(value) not in bounds:
         raise ValueError(f"{str(value)[:40]!r} is not {noun}")
     return int(value)
 

@@ -42,6 +42,7 @@ _FUNCTIONS: Final = names("""
 """)
 _CLOSING: Final = {")": "(", "]": "[", "}": "{"}
 _VALUES: Final = names("object array string number identifier true false null call_expression new_expression regex")
+_PYTHON_NAMES: Final = names("True False None re datetime timedelta dt bson uuid")
 _ARITHMETIC: Final = frozenset({"+", "-", "*", "/", "%", "**"})
 
 
@@ -73,7 +74,9 @@ def _read(text: str, before: str) -> Script:
     root = tree.root_node
     if root.has_error:
         raise _explain(root, source)
-    return Script(tuple(_Reader(source).statements(root)), "javascript")
+    reader = _Reader(source)
+    statements = tuple(reader.statements(root))
+    return Script(statements, "javascript", reader.has_python_names and not reader.has_bare_keys)
 
 
 @dataclass(slots=True)
@@ -159,6 +162,8 @@ def _first_error(root: Tree, source: _Source) -> Exception:
 class _Reader:
     source: _Source
     depth: int = 0
+    has_bare_keys: bool = False
+    has_python_names: bool = False
 
     def at(self, tree: Tree) -> Spot:
         return self.source.spot(tree.start_byte)
@@ -255,6 +260,7 @@ class _Reader:
 
     def key(self, tree: Tree) -> Node:
         if tree.type == "property_identifier":
+            self.has_bare_keys = True
             return Constant(self.at(tree), _unescape(self.source.text(tree), self.at(tree)))
         if tree.type == "computed_property_name":
             return self.node(_children(tree)[0])
@@ -264,7 +270,9 @@ class _Reader:
         return Spread(self.at(tree), self.node(_children(tree)[0]))
 
     def name(self, tree: Tree) -> Node:
-        return Name(self.at(tree), self.source.text(tree))
+        text = self.source.text(tree)
+        self.has_python_names |= text in _PYTHON_NAMES
+        return Name(self.at(tree), text)
 
     def member(self, tree: Tree) -> Node:
         name = _field(tree, "property")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -26,7 +27,7 @@ from groundql.languages.syntax import NOWHERE, Assign, Document, Node, Run, Scri
 from groundql.languages.syntax import Sequence as Items
 
 MAX_CHARACTERS: Final = 2_000_000
-_PYTHON_SIGNS: Final = re.compile(r"\b(?:True|False|None|re\.compile|datetime\.datetime|timedelta)\b")
+_IMPORT: Final = re.compile(r"^\s*(?:from\s+[\w.]+\s+)?import\s+\w", re.MULTILINE)
 _HINTS_AT_QUERY: Final = re.compile(r"[\[{(]|\bdb\b")
 _NO_QUERY: Final = "there is no query in the text"
 _FORMS: Final = (
@@ -137,19 +138,17 @@ def _shifted(error: ProgramSyntaxError, excerpt: Excerpt) -> ProgramSyntaxError:
 
 def _parse(excerpt: Excerpt) -> Script:
     """Parse as the language that the text is in; where neither fits, the error is the one of the likelier."""
-    looks_python = _looks_python(excerpt.text)
-    parsers = [_parse_python, _parse_shell] if looks_python else [_parse_shell, _parse_python]
-    errors: list[ProgramSyntaxError] = []
-    for parse in parsers:
+    try:
+        script = _parse_shell(excerpt.text)
+    except ProgramSyntaxError as error:
         try:
-            return parse(excerpt.text)
-        except ProgramSyntaxError as error:
-            errors.append(error)
-    raise errors[0]
-
-
-def _looks_python(text: str) -> bool:
-    return bool(_PYTHON_SIGNS.search(text)) or bool(re.search(r"^\s*(?:from\s+\w+\s+)?import\s+\w+\s*$", text, re.M))
+            return read_python(excerpt.text)
+        except ProgramSyntaxError as other:
+            raise (other if _IMPORT.search(excerpt.text) else error) from None
+    if script.may_be_python:
+        with suppress(ProgramSyntaxError):
+            return read_python(excerpt.text)
+    return script
 
 
 def _parse_shell(text: str) -> Script:
@@ -160,10 +159,6 @@ def _parse_shell(text: str) -> Script:
             if text.lstrip()[0] == "{":
                 raise
     return read_javascript(text)
-
-
-def _parse_python(text: str) -> Script:
-    return read_python(text)
 
 
 # --- the query --------------------------------------------------------------------------------------------------------

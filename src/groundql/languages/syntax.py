@@ -139,10 +139,14 @@ Statement: TypeAlias = Assign | Run
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """Parsed text: its statements in order, and the language it was read as."""
+    """Parsed text: its statements in order, and the language it was read as.
+
+    `may_be_python` marks JavaScript that uses Python's names and no bare keys: it reads either way, but for escapes.
+    """
 
     statements: tuple[Statement, ...]
     language: str
+    may_be_python: bool = False
 
 
 def names(text: str) -> frozenset[str]:

@@ -29,6 +29,7 @@ from groundql.languages.syntax import RegexText, names
 
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*", re.ASCII)
 _INT32: Final = range(-(2**31), 2**31)
+"""To be asked with exact integers: for a subclass such as Int64, `in` counts through the range."""
 _TAKEN: Final = names("""
     adminCommand aggregate auth changeUserPassword checkMetadataConsistency cloneDatabase commandHelp constructor
     copyDatabase createCollection createEncryptedCollection createRole createUser createView currentOp dropAllRoles
@@ -200,7 +201,9 @@ def _pattern(value: Regex[Any] | re.Pattern[Any]) -> tuple[str, str]:
 def _script_regex(value: Any) -> tuple[str, str]:
     pattern, flags = _pattern(value)
     literal = f"/{pattern}/{flags}"
-    if "x" not in flags and "/" not in pattern and pattern.isprintable() and _reads_back(literal, pattern, flags):
+    # A leading * would open a comment.
+    is_simple = pattern.isprintable() and "/" not in pattern and not pattern.startswith("*") and "x" not in flags
+    if is_simple and _reads_back(literal, pattern, flags):
         return _plain(literal)
     arguments = [_script_text(pattern), *([_script_text(flags)] if flags else [])]
     return _call("BSONRegExp", *arguments, new="new ") if "x" in flags else ("", f"new RegExp({', '.join(arguments)})")
@@ -232,11 +235,11 @@ def _reference(
 
 
 def _shell_int(value: int) -> tuple[str, str]:
-    return _plain(str(value) if value in _INT32 and not isinstance(value, Int64) else f'NumberLong("{value}")')
+    return _plain(str(value) if int(value) in _INT32 and not isinstance(value, Int64) else f'NumberLong("{value}")')
 
 
 def _node_int(value: int) -> tuple[str, str]:
-    if value in _INT32 and not isinstance(value, Int64):
+    if int(value) in _INT32 and not isinstance(value, Int64):
         return _plain(str(value))
     return _call("Long.fromString", f'"{value}"')
 
