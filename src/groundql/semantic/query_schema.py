@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from groundql.core.catalog import Catalog, Container, Field
 from groundql.core.kind import NOTHING, Kind
-from groundql.core.path import ENTRIES, ITEMS, Path
+from groundql.core.path import ENTRIES, ITEMS
 from groundql.semantic.ref import Ref
 
 MAX_PATHS: Final = 80
@@ -20,14 +20,15 @@ _SCALAR: Final[dict[str, Any]] = {"type": ["string", "number", "boolean"]}
 
 
 def query_schema(
-    catalog: Catalog, containers: Sequence[str] | None = None, paths: Sequence[str] | None = None
+    catalog: Catalog, containers: Sequence[str] | None = None, paths: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, Any]:
     """Write the JSON schema of a query: per container its real paths, at most `MAX_PATHS` of them.
 
-    `paths` are references that are kept before others (those a question is about).
+    `paths` narrows a container's references to those that are listed for it.
     """
-    chosen = [c for c in catalog.containers if c.is_known and (containers is None or c.name in containers)]
-    shapes = [_query(container, _paths(container, paths or ())) for container in chosen]
+    names = list(catalog.by_name) if containers is None else list(dict.fromkeys(containers))
+    chosen = [c for name in names if (c := catalog.get(name)) and c.is_known]
+    shapes = [_query(c, list((paths or {}).get(c.name, ())) or _paths(c)) for c in chosen]
     return shapes[0] if len(shapes) == 1 else {"anyOf": shapes}
 
 
@@ -52,11 +53,8 @@ def _refs(found: Field, container: Container) -> Iterable[Ref]:
         yield Ref(path)
 
 
-def _paths(container: Container, first: Sequence[str]) -> list[str]:
-    known = [str(ref) for ref in usable_refs(container)]
-    kept = [text for text in first if text in known]
-    kept += [text for text in known if text not in kept]
-    return kept[: max(MAX_PATHS, len(first))] or [str(Path.of("_id"))]
+def _paths(container: Container) -> list[str]:
+    return [str(ref) for ref in usable_refs(container)][:MAX_PATHS] or ["_id"]
 
 
 def _query(container: Container, paths: list[str]) -> dict[str, Any]:

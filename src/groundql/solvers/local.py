@@ -1,0 +1,33 @@
+"""The local recipe: two drafts by a small model, in two forms, answered only where they agree."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from groundql.checking.gates import kind_gate, limit_gate, path_gate, value_gate
+from groundql.checking.probes import leaked_id_probe, null_column_probe
+from groundql.checking.rewrites import stored_forms, whole_limits
+from groundql.core.answer import Grounding, Question
+from groundql.core.ports import Env
+from groundql.solvers.local_choose import agreeing_forms
+from groundql.solvers.local_draft import draft_two_forms
+from groundql.solvers.loop import Loop
+
+
+async def _ground(question: Question, env: Env) -> Grounding:
+    return await env.grounder.ground(question)
+
+
+LOCAL: Final = Loop(
+    name="local",
+    ground=_ground,
+    draft=draft_two_forms,
+    rewrites=(whole_limits, stored_forms),
+    gates=(path_gate, kind_gate, value_gate, limit_gate),
+    probes=(null_column_probe, leaked_id_probe),
+    choose=agreeing_forms,
+    attempts=2,
+    eager=1,
+    rounds=1,
+)
+"""`eager=1`: one after the other, for they share one server and the beginning of one prompt."""

@@ -1,0 +1,86 @@
+"""What code can mend in a small model's compact query, from the question's wording and the stored data alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from groundql.core.answer import Grounding
+from groundql.core.catalog import Container, Witness
+from groundql.core.path import ENTRIES, ITEMS
+from groundql.errors import InputError
+from groundql.grounding.terms import read_terms
+from groundql.grounding.words import fold
+from groundql.semantic.ref import Ref, field_at, resolve_ref
+
+_HOW_MANY: Final = re.compile(r"\s*(in |for |on |at |of )?how many\b", re.IGNORECASE)
+_EACH: Final = re.compile(r"\b(each|every|per|by)\b", re.IGNORECASE)
+
+
+def mend_query(query: Mapping[str, Any], grounding: Grounding) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Mend a query. Returns it with a note for each thing that was changed."""
+    mended = {k: v for k, v in query.items() if v not in ([], None, False)}
+    notes: list[str] = []
+    container = grounding.catalog.get(str(mended.get("container")))
+    if container is None:
+        return mended, ()
+    if _counts_rows(mended, grounding.question.text):
+        for part in ("select", "order_by", "limit", "distinct"):
+            mended.pop(part, None)
+        mended["metrics"] = [{"op": "count"}]
+    asked = read_terms(grounding.question).limit
+    if asked is not None and "limit" not in mended and "order_by" in mended:
+        mended["limit"] = asked.number
+        notes.append(f"limited to {asked.number} row(s): {asked.text!r}")
+    filters = [_moved(f, container, grounding, notes) for f in cast("Sequence[Any]", mended.get("filters", ()))]
+    if filters:
+        mended["filters"] = filters
+    return mended, tuple(notes)
+
+
+def _counts_rows(query: Mapping[str, Any], question: str) -> bool:
+    """Tell whether a listing was drafted for a question that asks how many there are."""
+    listing = "metrics" not in query and "group_by" not in query
+    return listing and bool(_HOW_MANY.match(question)) and not _EACH.search(question)
+
+
+def _moved(found: Any, container: Container, grounding: Grounding, notes: list[str]) -> Any:
+    """Take a comparison with a text that is not stored there to the one place where the question's word is."""
+    if not isinstance(found, Mapping):
+        return found
+    data = cast("Mapping[str, Any]", found)
+    value, op = data.get("value"), data.get("op", "eq")
+    if not isinstance(value, str) or op not in ("eq", "contains", "starts_with"):
+        return data
+    try:
+        ref = resolve_ref(str(data.get("path")), container)
+    except InputError:
+        return data
+    here = [w for w in grounding.witnesses if w.container == container.name and fold(str(w.stored)) == fold(value)]
+    at_path = [w for w in here if _reads(w, ref)]
+    if at_path:
+        return {**data, "op": "eq", "value": at_path[0].stored} if op != "eq" or value != at_path[0].stored else data
+    if not _is_surely_absent(value, ref, container):
+        return data
+    places = {(str(w.path), w.is_key, str(w.stored)) for w in here}
+    if len(places) != 1:
+        return data
+    witness = here[0]
+    notes.append(f"{value!r} is not stored at {ref}; it is at {container.name} {witness.path}")
+    if witness.is_key:
+        return {"path": str(witness.path / str(witness.stored)), "op": "exists"}
+    return {"path": str(witness.path), "op": "eq", "value": witness.stored}
+
+
+def _reads(witness: Witness, ref: Ref) -> bool:
+    if witness.is_key:
+        return ref.is_key and ref.path == witness.path / ENTRIES
+    return not ref.is_key and (witness.path.covers(ref.path) or (witness.path / ITEMS).covers(ref.path))
+
+
+def _is_surely_absent(value: str, ref: Ref, container: Container) -> bool:
+    found = field_at(container, ref.path)
+    if found is None or not container.is_exhaustive or not found.complete:
+        return False
+    return fold(value) not in {fold(str(v)) for v in found.values}
