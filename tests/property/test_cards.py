@@ -31,7 +31,7 @@ def catalog_of(world: dict[str, list[dict[str, Any]]]) -> tuple[Catalog, ValueIn
     return catalog, ValueIndex.build(values), StoredGrounding(catalog, values)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(WORLDS, st.text(max_size=60), st.integers(250, 3000))
 def test_any_card_keeps_to_its_budget_and_to_one_line_a_line(
     world: dict[str, list[dict[str, Any]]], question: str, budget: int
@@ -45,7 +45,7 @@ def test_any_card_keeps_to_its_budget_and_to_one_line_a_line(
     assert write_card(Grounding(Question(question), again), budget) == card
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(WORLDS)
 def test_any_grounding_reads_back_as_it_was(world: dict[str, list[dict[str, Any]]]) -> None:
     _, index, stored = catalog_of(world)
@@ -53,7 +53,7 @@ def test_any_grounding_reads_back_as_it_was(world: dict[str, list[dict[str, Any]
     assert repr(ValueIndex.from_data(index.to_data())) == repr(index)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(WORLDS)
 def test_any_path_can_be_described(world: dict[str, list[dict[str, Any]]]) -> None:
     catalog, _, _ = catalog_of(world)
@@ -61,7 +61,7 @@ def test_any_path_can_be_described(world: dict[str, list[dict[str, Any]]]) -> No
         assert all(line.isprintable() for line in field_text(container, field.path).split("\n"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(WORLDS)
 def test_every_indexed_text_is_found_under_its_own_form(world: dict[str, list[dict[str, Any]]]) -> None:
     _, index, _ = catalog_of(world)

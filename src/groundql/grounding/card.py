@@ -31,7 +31,7 @@ from groundql.grounding.lines import (
 from groundql.grounding.outline import block_lines, outline
 from groundql.grounding.overview import overview_text
 from groundql.grounding.relevance import weigh
-from groundql.grounding.selection import select
+from groundql.grounding.selection import LeftOut, select
 from groundql.grounding.tokens import count_tokens
 
 DEFAULT_TOKENS: Final = 6000
@@ -141,10 +141,23 @@ def _focused(grounding: Grounding, stable: str, budget_tokens: int, complete: bo
         if not chosen.lost:
             break
     parts = (_headed("Paths for this question, in detail:", chosen.text), _headed("For this question:", facts))
-    said = "" if chosen.left_out == "" else f"Not shown in detail: {chosen.left_out}."
-    if complete and said:
-        said = f"{said[:-1]}; all paths are named above."
-    return _card(stable, "\n\n".join(p for p in parts if p), said)
+    focus = "\n\n".join(p for p in parts if p)
+    spare = budget_tokens - count_tokens(stable) - count_tokens(focus) - 8
+    return _card(stable, focus, _omitted(chosen.left_out, spare, complete))
+
+
+def _omitted(left_out: tuple[LeftOut, ...], budget_tokens: int, complete: bool) -> str:
+    """Say what is not shown in detail, naming as many containers as there is room for."""
+    if not left_out:
+        return ""
+    for named in (4, 2, 1, 0):
+        parts = [f"{left.paths} paths of {fence_name(left.container)}" for left in left_out[:named]]
+        if rest := left_out[named:]:
+            parts.append(f"{sum(x.paths for x in rest)} paths of {len(rest)}{' more' if named else ''} collections")
+        text = f"Not shown in detail: {', '.join(parts)}{'; all are named above' if complete else ''}."
+        if count_tokens(text) <= budget_tokens:
+            return text
+    return "Not shown in detail: the rest."
 
 
 def _card(stable: str, focus: str, omitted: str) -> Card:

@@ -83,8 +83,8 @@ def _points_to(source: StoredValues, target: _Target) -> bool:
     `hero_id` and `hero` point to `heroes`; `hero_count` counts them.
     """
     words = split_words(source.path.name)
-    if words == split_words(target.path.name):
-        return len(words) > 1 or words[0] not in _ID_WORDS
+    if words == split_words(target.path.name) and not _ID_WORDS.issuperset(words):
+        return True
     said = [stem(w) for w in words if w not in _ID_WORDS]
     names = {stem(w) for w in split_words(target.container.name)} | {stem(w) for w in split_words(target.path.name)}
     return bool(said) and set(said) <= names

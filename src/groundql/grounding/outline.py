@@ -6,6 +6,7 @@ path can still be put together by eye.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -25,6 +26,7 @@ from groundql.grounding.lines import (
     share_text,
 )
 
+_MOST_KEPT: Final = 128
 _BIG_RECORD: Final = 7
 """A record with this many lines gets a block of its own, so that its prefix is written once."""
 
@@ -124,8 +126,33 @@ class _Walk:
         return total
 
 
+class _Outlines:
+    """Outlines written lately: every question of a session asks for the same ones again."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[int, Detail], tuple[Container, tuple[Block, ...]]] = OrderedDict()
+
+    def get(self, container: Container, detail: Detail) -> tuple[Block, ...]:
+        """Return the outline of this very container, from memory where it is there."""
+        at = (id(container), detail)
+        found = self._kept.get(at)
+        if found is None or found[0] is not container:
+            found = self._kept[at] = (container, _write(container, detail))
+        self._kept.move_to_end(at)
+        while len(self._kept) > _MOST_KEPT:
+            self._kept.popitem(last=False)
+        return found[1]
+
+
+_outlines: Final = _Outlines()
+
+
 def outline(container: Container, detail: Detail) -> tuple[Block, ...]:
     """Return a container's fields as blocks, the root block first, in the order of their paths."""
+    return _outlines.get(container, detail)
+
+
+def _write(container: Container, detail: Detail) -> tuple[Block, ...]:
     walk = _Walk(container, detail, [])
     root = container.get(ROOT)
     walk.block(ROOT, f"the documents themselves: {keys_text(root.keys, detail)}" if root and root.keys else "")

@@ -13,7 +13,6 @@ from typing import Final
 
 from groundql.core.catalog import Catalog, Container
 from groundql.core.path import ENTRIES, Path
-from groundql.grounding.fence import fence_name
 from groundql.grounding.joins import join_lines
 from groundql.grounding.lines import Detail, container_head, variant_lines
 from groundql.grounding.outline import Block, block_lines, outline
@@ -25,7 +24,17 @@ _AGAIN: Final = 0.45
 _SIBLING: Final = 0.02
 """What a line is worth for standing in the same block as a good line."""
 _RANKED: Final = (1.0, 0.35, 0.15, 0.08, 0.05)
+_FEWEST_CONTAINERS: Final = 6
 _MOST_CONTAINERS: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """How many paths of a container are not shown in detail, and whether others of it are."""
+
+    container: str
+    paths: int
+    is_shown: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +42,7 @@ class Selection:
     """The chosen lines as text. `lost` counts the lines with a word of the question that did not fit."""
 
     text: str
-    left_out: str
+    left_out: tuple[LeftOut, ...]
     lost: int
 
 
@@ -98,7 +107,7 @@ class _Room:
 
 def select(catalog: Catalog, relevance: Relevance, detail: Detail, budget_tokens: int) -> Selection:
     """Choose the lines that cover a question best."""
-    names = relevance.ranked()[:_MOST_CONTAINERS]
+    names = relevance.ranked()[: max(_FEWEST_CONTAINERS, min(_MOST_CONTAINERS, budget_tokens // 120))]
     best = max((relevance.containers[n] for n in names), default=0.0)
     outlines = {n: outline(catalog.by_name[n], detail) for n in names if catalog.by_name[n].is_known}
     around = {n: _around(catalog.by_name[n], detail) for n in outlines}
@@ -191,18 +200,13 @@ def _joins(room: _Room, detail: Detail) -> Iterator[str]:
             yield line
 
 
-def _left_out(room: _Room) -> str:
-    """How many paths are not shown in detail, by container."""
-    parts: list[str] = []
-    others = 0
+def _left_out(room: _Room) -> tuple[LeftOut, ...]:
+    """How many paths are not shown in detail, by container, those first of which some are."""
+    found: list[LeftOut] = []
     for container in room.catalog.containers:
         shown = room.kept.get(container.name, set())
         lines = [x.path for b in room.outlines.get(container.name, ()) for x in b.lines]
         rest = sum(p not in shown for p in lines) if container.name in room.outlines else len(container.fields)
-        if shown and rest:
-            parts.append(f"{rest} of {len(lines)} paths of {fence_name(container.name)}")
-        elif rest:
-            others += 1
-    if others:
-        parts.append(f"{others} {'other ' if parts else ''}collections")
-    return ", ".join(parts[:8]) + (f" and more of {len(parts) - 8} others" if len(parts) > 8 else "")
+        if rest:
+            found.append(LeftOut(container.name, rest, bool(shown)))
+    return tuple(sorted(found, key=lambda left: not left.is_shown))

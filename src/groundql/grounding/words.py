@@ -46,6 +46,7 @@ def fold(text: str) -> str:
     return _BLANKS.sub(" ", unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())).strip()
 
 
+@lru_cache(maxsize=20_000)
 def split_words(text: str) -> tuple[str, ...]:
     """Return the lower-case words of an identifier or sentence: humps, digits, underscores, punctuation cut."""
     return tuple(_fold_word(w) for w in _WORDS.findall(_HUMPS.sub(" ", text)))
