@@ -47,24 +47,24 @@ def show_rows(
     rows: Iterable[Mapping[str, Any]], columns: Iterable[str], form: Format, out: TextIO | None = None
 ) -> None:
     """Write records to standard output in one of the forms; nested values are JSON inside a cell."""
-    out = sys.stdout if out is None else out
+    to = out or sys.stdout
     match form:
         case Format.JSON:
-            json.dump([ejson(r) for r in rows], out, ensure_ascii=False, indent=2)
-            out.write("\n")
+            json.dump([ejson(r) for r in rows], to, ensure_ascii=False, indent=2)
+            to.write("\n")
         case Format.JSONL:
-            out.writelines(json.dumps(ejson(r), ensure_ascii=False) + "\n" for r in rows)
+            to.writelines(json.dumps(ejson(r), ensure_ascii=False) + "\n" for r in rows)
         case Format.CSV:
-            _write_csv(rows, list(columns), out)
+            _write_csv(rows, list(columns), to)
         case Format.TABLE:
-            _write_table(rows, list(columns), out)
+            _write_table(rows, list(columns), to)
 
 
 def show_json(data: Any, out: TextIO | None = None) -> None:
     """Write one JSON document to standard output."""
-    out = sys.stdout if out is None else out
-    json.dump(data, out, ensure_ascii=False, indent=2)
-    out.write("\n")
+    to = out or sys.stdout
+    json.dump(data, to, ensure_ascii=False, indent=2)
+    to.write("\n")
 
 
 def _write_csv(rows: Iterable[Mapping[str, Any]], columns: list[str], out: TextIO) -> None:

@@ -1,0 +1,212 @@
+"""Data goes to standard output in the form that was asked for; everything else goes to standard error."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faces.command import ANSI, CommandLine, Ran
+from faces.conftest import EXACT, ITEMS, named
+from faces.stub_model import StubModel, draft
+
+ALL = "db.items.find({}).sort({_id: 1})"
+VERBS: dict[str, tuple[str, ...]] = {
+    "describe": ("describe",),
+    "describe a collection": ("describe", "items"),
+    "describe a path": ("describe", "items", "size"),
+    "check": ("check", 'db.items.find({name: "lamp"})'),
+    "run": ("run", ALL),
+    "ground": ("ground", "--if-changed"),
+    "doctor": ("doctor",),
+    "samples list": ("samples", "list"),
+    "samples tasks": ("samples", "tasks", "emoji"),
+    "model status": ("model", "status"),
+}
+
+
+def table_of(ran: Ran) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(ran.out)))
+
+
+@pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
+@pytest.mark.parametrize("form", ["table", "json", "jsonl", "csv"])
+def test_every_verb_writes_every_form(shop: CommandLine, verb: tuple[str, ...], form: str) -> None:
+    ran = shop(*verb, "--format", form)
+    assert ran.code in (0, 1)
+    assert ran.out.endswith("\n")
+    assert not ANSI.search(ran.out + ran.err)
+    if form == "json":
+        assert ran.data
+    if form == "jsonl":
+        assert all(isinstance(json.loads(line), dict) for line in ran.out.splitlines())
+    if form == "csv":
+        rows = list(csv.reader(io.StringIO(ran.out)))
+        assert len({len(row) for row in rows}) == 1
+        assert len(rows) > 1
+
+
+def test_csv_reads_back_as_it_is_stored(shop: CommandLine) -> None:
+    rows = table_of(shop("run", ALL, "--format", "csv"))
+    assert [row["name"] for row in rows] == [item["name"] for item in ITEMS]
+    assert [row["price"] for row in rows] == [str(item["price"]) for item in ITEMS]
+    assert [json.loads(row["size"]) for row in rows] == [item["size"] for item in ITEMS]
+    assert [json.loads(row["tags"]) for row in rows] == [item["tags"] for item in ITEMS]
+    assert [int(row["sold"]) for row in rows] == [item["sold"] for item in ITEMS]
+    assert rows[0]["made"] == "2020-01-01T00:00:00Z"
+    assert rows[0]["note"] == rows[1]["note"] == ""
+
+
+def test_json_keeps_decimals_exact_and_null_apart_from_missing(shop: CommandLine) -> None:
+    data = shop("run", ALL, "--format", "json").data
+    first, second = data["rows"][:2]
+    assert first["price"] == {"$numberDecimal": EXACT}
+    assert "note" in first
+    assert first["note"] is None
+    assert "note" not in second
+    assert (data["returned"], data["truncated"]) == (len(ITEMS), False)
+
+
+def test_json_lines_are_the_rows_of_json(shop: CommandLine) -> None:
+    lines = shop("run", ALL, "--format", "jsonl").out.splitlines()
+    assert [json.loads(line) for line in lines] == shop("run", ALL, "--format", "json").data["rows"]
+
+
+def test_a_table_shows_stored_text_as_text(shop: CommandLine) -> None:
+    out = shop("run", ALL).out
+    assert "[bold]Shelf[/]" in out
+    assert "Tür zwei" in out
+
+
+def test_rows_and_remarks_do_not_mix(shop: CommandLine) -> None:
+    ran = shop("run", "db.items.find({note: null})", "--format", "jsonl")
+    assert len(ran.out.splitlines()) == len(ITEMS)
+    assert "rows" in ran.err
+
+
+def test_a_row_limit_is_told_beside_the_rows(shop: CommandLine) -> None:
+    ran = shop("run", ALL, "--rows", "2", "--format", "jsonl")
+    assert len(ran.out.splitlines()) == 2
+    assert "at least one more exists" in ran.err
+    assert shop("run", ALL, "--rows", "2", "--format", "json").data["truncated_by"] == "rows"
+
+
+def test_a_query_comes_from_standard_input(shop: CommandLine) -> None:
+    assert shop("run", "-", "--format", "json", stdin=ALL).data["returned"] == len(ITEMS)
+    assert shop("check", stdin=ALL).code == 0
+
+
+def test_a_bare_pipeline_takes_its_collection_from_the_option(shop: CommandLine) -> None:
+    ran = shop("run", '[{"$count": "n"}]', "--collection", "people", "--format", "json")
+    assert ran.data["rows"] == [{"n": 12}]
+
+
+@pytest.mark.parametrize("text", [
+    "db.getCollection('items').aggregate([{$match: {name: 'Lamp'}}, {$project: {_id: 0, name: 1}},])",
+    '{"collection": "items", "pipeline": [{"$match": {"name": "Lamp"}}, {"$project": {"_id": 0, "name": 1}}]}',
+    "use shop\n// a comment\ndb.items.find({name: 'Lamp'}, {_id: 0, name: 1})",
+])  # fmt: skip
+def test_whatever_form_is_pasted_the_rows_are_the_same(shop: CommandLine, text: str) -> None:
+    assert shop("run", text, "--format", "json").data["rows"] == [{"name": "Lamp"}]
+
+
+def test_progress_is_kept_back_when_quiet(command: CommandLine, shop_uri: str, tmp_path: Path) -> None:
+    loud = command("ground", "--db", shop_uri, GROUNDQL_CACHE_DIR=str(tmp_path))
+    quiet = command("ground", "--db", shop_uri, "--quiet", GROUNDQL_CACHE_DIR=str(tmp_path))
+    assert "reading items" in loud.err
+    assert quiet.err == ""
+    assert [line.split()[:5] for line in loud.out.splitlines()] == [line.split()[:5] for line in quiet.out.splitlines()]
+
+
+def test_findings_are_the_data_of_check(shop: CommandLine) -> None:
+    ran = shop("check", 'db.items.find({name: "lamp", "size.width": 3})', "--format", "csv")
+    found = table_of(ran)
+    assert ran.code == 1
+    assert {"stored_form", "unknown_path"} <= {row["code"] for row in found}
+    assert all(row["stage"] == "1" for row in found)
+
+
+def test_load_fills_a_database_and_refuses_to_fill_it_twice(
+    command: CommandLine, fresh_database: Any, mongo_uri: str, tmp_path: Path
+) -> None:
+    uri = named(mongo_uri, fresh_database.name)
+    (tmp_path / "a.jsonl").write_text('{"_id": 1}\n{"_id": 2}\n')
+    (tmp_path / "more.jsonl").write_text('{"_id": 3}\n')
+    first = command("load", str(tmp_path / "a.jsonl"), "--db", uri, "--format", "json")
+    assert first.data == [{"collection": "a", "documents": 2}]
+    again = command("load", str(tmp_path / "a.jsonl"), "--db", uri)
+    assert again.code == 2
+    assert "--replace" in again.err
+    assert "--append" in again.err
+    assert command("load", str(tmp_path / "more.jsonl"), "--db", uri, "--collection", "a", "--append").code == 0
+    assert fresh_database.a.count_documents({}) == 3
+    assert command("load", str(tmp_path / "a.jsonl"), "--db", uri, "--replace").code == 0
+    assert fresh_database.a.count_documents({}) == 2
+
+
+def ask(shop: CommandLine, *arguments: str, replies: list[Any], **variables: str) -> Ran:
+    with StubModel(replies) as model:
+        options = ("--model", "openai:stub", "--solver", "value-bisect")
+        return shop("ask", "how many items are there?", *options, *arguments, **model.variables, **variables)
+
+
+COUNT = draft("items", {"$count": "items"}, assumptions=["an item is one document"])
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ask_writes_rows_to_one_side_and_query_and_evidence_to_the_other(shop: CommandLine) -> None:
+    ran = ask(shop, "--format", "jsonl", replies=[COUNT])
+    assert ran.code == 0
+    assert json.loads(ran.out) == {"items": len(ITEMS)}
+    assert "db.items.aggregate" in ran.err
+    assert "an item is one document" in ran.err
+    assert "1 calls" in ran.err
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize(("form", "words"), [("python", ".aggregate("), ("javascript", "await"), ("ejson", '"$count"')])
+def test_ask_writes_the_query_in_the_asked_form(shop: CommandLine, form: str, words: str) -> None:
+    assert words in ask(shop, "--as", form, "--format", "csv", replies=[COUNT]).err
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ask_as_json_holds_everything(shop: CommandLine, tmp_path: Path) -> None:
+    ran = ask(shop, "--format", "json", "--trace", str(tmp_path / "trace.jsonl"), replies=[COUNT])
+    data = ran.data
+    assert data["outcome"] == "answered"
+    assert data["rows"] == [{"items": len(ITEMS)}]
+    assert data["usage"]["calls"] == 1
+    assert data["usage"]["prompt_tokens"] == 100
+    assert data["evidence"]["assumptions"] == ["an item is one document"]
+    events = [json.loads(line) for line in (tmp_path / "trace.jsonl").read_text().splitlines()]
+    assert {e["trace"] for e in events} == {data["trace_id"]}
+    assert {"grounded", "model.request", "model.reply", "candidate"} <= {e["event"] for e in events}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_no_answer_is_exit_code_1_with_the_reason(shop: CommandLine) -> None:
+    wrong = draft("items", {"$match": {"colour": "red"}})
+    ran = ask(shop, replies=[wrong])
+    assert (ran.code, ran.out) == (1, "")
+    assert "No answer." in ran.err
+    assert "colour" in ran.err
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_refused_key_is_one_line_without_the_key(shop: CommandLine) -> None:
+    refusal = {"error": {"message": "Incorrect API key provided: sk-abcdefgh12345678", "code": "invalid_api_key"}}
+    ran = ask(shop, replies=[(401, refusal)], OPENAI_API_KEY="sk-abcdefgh12345678")
+    assert ran.code == 1
+    assert ran.err.count("error:") == 1
+    assert "sk-abcdefgh" not in ran.err
+
+
+def test_help_names_the_verbs(command: CommandLine) -> None:
+    ran = command("--help")
+    assert ran.code == 0
+    for verb in ("ask", "describe", "check", "run", "ground", "load", "doctor", "model", "samples", "demo"):
+        assert f" {verb} " in ran.out
