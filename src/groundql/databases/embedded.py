@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import re
@@ -23,6 +24,7 @@ from groundql.errors import EmbeddedUnavailable
 COMMAND: Final = "groundql-embedded"
 START_S: Final = 30.0
 STOP_S: Final = 15.0
+_END_S: Final = 5.0
 
 _LISTENING: Final = re.compile(r"secantus listening on (?P<host>\S+):(?P<port>\d+)")
 _INSTALL: Final = "pip install 'groundql[embedded]', or point --db at a MongoDB server"
@@ -98,6 +100,9 @@ class EmbeddedServer:
         process, log = self._process, self._log
         assert process is not None
         assert log is not None
+        if log.is_complete:  # its last words came: give it the moment that it takes to end
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_END_S)
         ended = process.poll() is not None
         self.stop()
         last = log.last_line or "it wrote nothing"
@@ -207,6 +212,10 @@ class _Log:
     @property
     def last_line(self) -> str:
         return next((line for line in reversed(self._lines) if line.strip()), "")
+
+    @property
+    def is_complete(self) -> bool:
+        return not self._thread.is_alive() or (self._known.is_set() and self._address is None)
 
     def wait_for_address(self, timeout_s: float) -> str | None:
         self._known.wait(timeout_s)

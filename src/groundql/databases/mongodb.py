@@ -31,7 +31,7 @@ from groundql.errors import DatabaseError, DatabaseTimeout, InputError, ProgramF
 Document = dict[str, Any]
 
 CONNECT_S: Final = 10.0
-SAMPLE_S: Final = 60.0
+SAMPLE_S: Final = 30.0
 _GRACE_S: Final = 5.0
 """How long after its time limit a server is waited for; the embedded server's limit fires late."""
 _CLOSE_S: Final = 2.0
