@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from bson import Decimal128, ObjectId
 
@@ -16,6 +16,7 @@ from groundql.core.program import Comparison, MqlProgram, Program, ReadStatus
 from groundql.grounding.words import fold
 from groundql.languages.flow import analyse
 
+ONLY_TEXT: Final = frozenset({Kind.STRING})
 REWRITABLE: Final = frozenset({"$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$all"})
 
 
@@ -75,7 +76,7 @@ def _stored_form(value: Any, comparison: Comparison, grounding: Grounding) -> An
         return None
     if isinstance(value, str):
         return _spelling(value, comparison, grounding) if Kind.STRING in kinds else _from_text(value, kinds)
-    if isinstance(value, int | float) and not isinstance(value, bool) and kinds == {Kind.STRING}:
+    if isinstance(value, int | float) and not isinstance(value, bool) and kinds == ONLY_TEXT:
         text = str(value)
         return text if text in _texts_at(comparison, grounding) else None
     return None
@@ -88,9 +89,9 @@ def _from_text(text: str, kinds: frozenset[Kind]) -> Any | None:
         except ValueError:
             return None
         return moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
-    if kinds == {Kind.OBJECT_ID}:
+    if kinds <= {Kind.OBJECT_ID}:
         return ObjectId(text) if ObjectId.is_valid(text) else None
-    if kinds == {Kind.DECIMAL}:
+    if kinds <= {Kind.DECIMAL}:
         return Decimal128(text) if _is_number(text) else None
     if kinds <= NUMBERS and _is_number(text):
         return int(text) if text.lstrip("+-").isdigit() else float(text)
@@ -136,7 +137,8 @@ def _with_items(path: Path) -> tuple[Path, ...]:
 
 def _replaced(node: Any, key: str, old: Any, new: Any, *, inside: bool = False) -> Any:
     if isinstance(node, Mapping):
-        return {k: _replaced(v, key, old, new, inside=inside or k == key) for k, v in node.items()}  # pyright: ignore[reportUnknownVariableType]
+        entries = cast("Mapping[str, Any]", node)
+        return {k: _replaced(v, key, old, new, inside=inside or k == key) for k, v in entries.items()}
     if isinstance(node, list | tuple):
-        return [_replaced(v, key, old, new, inside=inside) for v in node]  # pyright: ignore[reportUnknownVariableType]
+        return [_replaced(v, key, old, new, inside=inside) for v in cast("list[Any]", node)]
     return new if inside and type(node) is type(old) and node == old else node
