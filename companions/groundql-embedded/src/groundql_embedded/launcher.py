@@ -21,8 +21,8 @@ usage: groundql-embedded [--host HOST] [--port PORT] [--storage-path DIR|:memory
        groundql-embedded {LIST_PATCHES}
 
   {END_WITH_PARENT}  stop when standard input ends or the parent process changes
-  {WITHOUT} PATCH       leave a patch out, to see whether the engine still needs it; 'all' for the stock engine
-  {LIST_PATCHES}      print each patch with the conformance cases that it mends, as JSON lines
+  {WITHOUT} PATCH    leave a patch out, to see whether the engine still needs it; 'all' for the stock engine
+  {LIST_PATCHES}     print each patch with the conformance cases that it mends, as JSON lines
 
 Every other option goes to the engine; the address is in the line 'secantus listening on HOST:PORT' on stderr.
 """
