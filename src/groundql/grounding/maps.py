@@ -28,7 +28,7 @@ from typing import Final
 
 from groundql.core.kind import NUMBERS, Kind
 from groundql.grounding.keys import STRONG, STYLED, form_of
-from groundql.grounding.trie import Node, fold, merged
+from groundql.grounding.node import Node, fold, merged
 from groundql.grounding.vocabulary import Vocabulary
 
 RECORD: Final = -2.0

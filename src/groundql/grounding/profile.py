@@ -30,8 +30,9 @@ from groundql.core.catalog import (
 from groundql.core.path import ENTRIES, ITEMS, Path, Step
 from groundql.grounding.keys import STYLED, form_of, kind_of_keys, levels_keyed
 from groundql.grounding.maps import MapJudge, compact, split_root
+from groundql.grounding.node import MapKeys, Node, merged, settle, walk
 from groundql.grounding.tally import DecimalText, Table, comparable, kind_of
-from groundql.grounding.trie import MOST_VALUES, MapKeys, Node, Trie, merged, walk
+from groundql.grounding.trie import MOST_VALUES, Trie
 from groundql.grounding.variants import Tag, find_tags, find_variants
 from groundql.grounding.vocabulary import Vocabulary
 
@@ -109,6 +110,7 @@ class Profiler:
         """
         if not self.documents:
             return 1.0
+        settle(self._trie.root)
         reader = _Reader(self._judge(self._trie.root, self._vocabulary()))
         rare = (node for _, node, _ in reader.places(self._trie.root) if node.documents == 1)
         lonely = {document for node in rare for document in node.few or ()}
@@ -119,12 +121,14 @@ class Profiler:
         root = self._trie.root
         if root.shapes is None:
             return []
+        settle(root)
         reader = _Reader(self._judge(root, self._vocabulary()))
         return find_tags(root.shapes, {path: node for path, node, _ in reader.places(root)})
 
     def finish(self, sampling: Sampling | None = None, vocabulary: Vocabulary | None = None) -> Profile:
         """Write the profile; `vocabulary` holds the strings of the whole database, by default this container's."""
         sampling = sampling or Sampling(self.documents, StopReason.EXHAUSTED)
+        settle(self._trie.root)
         root = split_root(self._trie.root)
         reader = _Reader(self._judge(root, vocabulary or self._vocabulary()))
         places = sorted(reader.places(root), key=lambda place: _order(place[0]))

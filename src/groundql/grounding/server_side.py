@@ -24,9 +24,9 @@ from groundql.errors import DatabaseError, DatabaseUnreachable
 from groundql.grounding.drawing import SamplePolicy
 from groundql.grounding.keys import levels_keyed
 from groundql.grounding.maps import MapJudge
+from groundql.grounding.node import MapKeys, Node, fold
 from groundql.grounding.profile import Profiler
 from groundql.grounding.tally import as_instant, as_number
-from groundql.grounding.trie import MapKeys, Node, fold
 from groundql.languages.safety import admit
 
 MOST_PROGRAMS: Final = 400

@@ -1,169 +1,25 @@
 """Finding the branches of a polymorphic container: a field whose value says which other fields are there.
 
-While documents are walked, each object at the root or in an array is filed under its *form* (the names it has, one
-level of nested names included) with the values of its short scalar fields; fields with too many values drop out.
-Afterwards each remaining field is tried as the discriminator. It explains a sibling that is sometimes missing when,
-given its value, the sibling is there nearly always or nearly never. A value seen fewer than three times explains
+Each field of few values (`shapes`) is tried as the discriminator. It explains a sibling that is sometimes missing
+when, given its value, the sibling is there nearly always or nearly never. A value seen fewer than three times explains
 nothing, since any field would look explained by it.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
-
-from bson import Int64
+from dataclasses import dataclass
+from typing import Any, Final
 
 from groundql.core.catalog import Variant
 from groundql.core.path import Path
+from groundql.grounding.shapes import Branch, Form, Name, Shapes
 
-MOST_BRANCHES: Final = 24
-MOST_FORMS: Final = 1000
-MOST_NESTED: Final = 12
-MOST_NAMES: Final = 300
-"""Wider objects are not filed: no discriminator is looked for among so many names."""
-LONGEST_TAG: Final = 60
 LEAST_SUPPORT: Final = 3
 UNEXPLAINED: Final = 0.1
 """A sibling counts as explained when knowing the value leaves at most this share of the errors of not knowing it."""
 NEARLY: Final = 0.05
 CHANCE: Final = 0.001
-
-_TAGS: Final = frozenset({str, int, bool, Int64})
-Name: TypeAlias = tuple[str, ...]
-Form: TypeAlias = tuple[Any, ...]
-
-
-@dataclass(slots=True)
-class Group:
-    """Objects of one form, with the values of the fields that may discriminate."""
-
-    names: tuple[Name, ...]
-    count: int = 0
-    tags: dict[Name, dict[Any, int]] = field(default_factory=dict[Name, "dict[Any, int]"])
-
-
-@dataclass(slots=True)
-class Branch:
-    """Objects with one value of a field: how many, and how many of them have each name."""
-
-    count: int = 0
-    names: Counter[Name] = field(default_factory=Counter[Name])
-
-
-class Shapes:
-    """The forms of the objects at one place."""
-
-    __slots__ = ("branches", "closed", "count", "groups", "names", "values")
-
-    def __init__(self) -> None:
-        self.groups: dict[Form, Group] = {}
-        self.values: dict[Name, set[Any]] = {}
-        self.closed: set[Name] = set()
-        self.branches: dict[Name, dict[Any, Branch]] = {}
-        self.names: Counter[Name] = Counter()
-        self.count = 0
-
-    def add(self, found: Mapping[str, Any]) -> None:
-        """File one object."""
-        if len(found) > MOST_NAMES:
-            return
-        nested: list[tuple[str, tuple[str, ...]]] = [
-            (k, tuple(v))  # pyright: ignore[reportUnknownArgumentType]
-            for k, v in found.items()
-            if type(v) is dict and len(v) <= MOST_NESTED  # pyright: ignore[reportUnknownArgumentType]
-        ]
-        form: Form = (tuple(found), *nested) if nested else (tuple(found),)
-        group = self.groups.get(form)
-        if group is None:
-            group = self._open(form, found, nested)
-        group.count += 1
-        closing: Name | None = None
-        for name, table in group.tags.items():
-            value = found[name[0]] if len(name) == 1 else found[name[0]][name[1]]
-            if value is None:
-                continue
-            if type(value) in _TAGS and value in table:
-                table[value] += 1
-            elif not self._admit(name, table, value):
-                closing = name
-        if closing is not None:
-            self._close(closing)
-
-    def _open(self, form: Form, found: Mapping[str, Any], nested: list[tuple[str, tuple[str, ...]]]) -> Group:
-        if len(self.groups) >= MOST_FORMS:
-            self.settle()
-        names = [(key,) for key in found] + [(key, inner) for key, inners in nested for inner in inners]
-        group = self.groups[form] = Group(tuple(names))
-        for name in names:
-            value = found[name[0]] if len(name) == 1 else found[name[0]][name[1]]
-            if name != ("_id",) and name not in self.closed and (value is None or type(value) in _TAGS):
-                group.tags[name] = {}
-        return group
-
-    def _admit(self, name: Name, table: dict[Any, int], value: Any) -> bool:
-        is_tag = type(value) in _TAGS and (type(value) is not str or len(value) <= LONGEST_TAG)
-        known = self.values.setdefault(name, set())
-        if not is_tag or (value not in known and len(known) >= MOST_BRANCHES):
-            return False
-        known.add(value)
-        table[value] = 1
-        return True
-
-    def _close(self, name: Name) -> None:
-        self.closed.add(name)
-        self.values.pop(name, None)
-        self.branches.pop(name, None)
-        for group in self.groups.values():
-            group.tags.pop(name, None)
-
-    def settle(self) -> None:
-        """Boil the groups down to one table per field, so that their number stays bounded."""
-        for group in self.groups.values():
-            self.count += group.count
-            for name in group.names:
-                self.names[name] += group.count
-            for tag, table in group.tags.items():
-                branches = self.branches.setdefault(tag, {})
-                for value, count in table.items():
-                    branch = branches.setdefault(value, Branch())
-                    branch.count += count
-                    for name in group.names:
-                        branch.names[name] += count
-        self.groups.clear()
-
-    def joined(self, other: Shapes | None) -> Shapes:
-        """Put two places' forms together into a new one."""
-        both = Shapes()
-        for part in (self, other):
-            if part is not None:
-                both._take(part)
-        for name in both.closed | {n for n, seen in both.values.items() if len(seen) > MOST_BRANCHES}:
-            both._close(name)
-        return both
-
-    def _take(self, part: Shapes) -> None:
-        self.closed |= part.closed
-        self.count += part.count
-        self.names.update(part.names)
-        for name, seen in part.values.items():
-            self.values.setdefault(name, set()).update(seen)
-        for tag, branches in part.branches.items():
-            for value, branch in branches.items():
-                mine = self.branches.setdefault(tag, {}).setdefault(value, Branch())
-                mine.count += branch.count
-                mine.names.update(branch.names)
-        for form, group in part.groups.items():
-            if form not in self.groups and len(self.groups) >= MOST_FORMS:
-                self.settle()
-            mine = self.groups.setdefault(form, Group(group.names))
-            mine.count += group.count
-            for name, table in group.tags.items():
-                tags = mine.tags.setdefault(name, {})
-                for value, count in table.items():
-                    tags[value] = tags.get(value, 0) + count
 
 
 @dataclass(frozen=True, slots=True)
