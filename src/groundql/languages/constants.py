@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
@@ -259,7 +258,7 @@ def _arithmetic(operator: str, left: Any, right: Any, language: str) -> float:
             case "//":
                 return _settle(left // right)
             case "%":
-                return _settle(math.fmod(left, right) if language == "javascript" else left % right)
+                return _remainder(left, right) if language == "javascript" else left % right
             case "**":
                 return _whole(_settle(float(left) ** float(right)))
             case _:
@@ -268,6 +267,12 @@ def _arithmetic(operator: str, left: Any, right: Any, language: str) -> float:
         raise ValueError("division by zero") from None
     except (OverflowError, TypeError):
         raise ValueError("the number is too large") from None
+
+
+def _remainder(left: float, right: float) -> float:
+    """Take the sign of the left side, as JavaScript does."""
+    size = abs(left) % abs(right)
+    return -size if left < 0 else size
 
 
 def _divide(left: float, right: float, language: str) -> float:

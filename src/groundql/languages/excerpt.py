@@ -14,7 +14,7 @@ _START: Final = re.compile(
     r"^[ \t]*(?=(?:const|let|var|import|from|await|print|printjson|list|client)\b|db\s*[.\[]|[\w$]+\s*=|[\[{])",
     re.MULTILINE,
 )
-_INSIDE: Final = re.compile(r"(?<![\w.$])db\s*[.\[]")
+_CALL: Final = re.compile(r"(?<![\w.$])db(?:\s*\.\s*[\w$]+|\s*\[[^\]\n]*\])+\s*\(")
 _PROSE: Final = re.compile(r"\s*(?:[^\W\d_]|[*#>`~|-]|\d+[.)]|\Z)")
 _MOST_STARTS: Final = 12
 _MOST_ENDS: Final = 60
@@ -50,9 +50,14 @@ def excerpts(text: str) -> Iterator[Excerpt]:
 
 
 def _starts(text: str) -> list[int]:
-    lines = [found.end() for found in _START.finditer(text)]
-    inside = [found.start() for found in _INSIDE.finditer(text)]
-    return list(dict.fromkeys([*lines[:_MOST_STARTS], *inside[:_MOST_STARTS]]))
+    """Return where a query may begin: at the first call on a database, or at a line before it that looks like code.
+
+    Never after that call: what follows it is part of it, or another query.
+    """
+    call = _CALL.search(text)
+    last = call.start() if call else len(text)
+    lines = [found.end() for found in _START.finditer(text) if found.end() < last]
+    return [*lines[:_MOST_STARTS], *([last] if call else [])]
 
 
 def _endings(text: str, start: int) -> Iterator[Excerpt]:

@@ -140,7 +140,8 @@ def _unbalanced(root: Tree, source: _Source) -> Exception | None:
 def _first_error(root: Tree, source: _Source) -> Exception:
     for tree in _walk(root):
         if tree.is_missing:
-            return syntax_error(f"expected '{tree.type}'", source.spot(tree.start_byte))
+            wanted = "a value" if tree.type == "identifier" else f"'{tree.type}'"
+            return syntax_error(f"expected {wanted}", source.spot(tree.start_byte))
         if tree.is_error:
             found, after = tree.children[-1] if tree.children else tree, tree.next_sibling
             if found.type in _VALUES and after is not None:
@@ -225,9 +226,6 @@ class _Reader:
     def keyword(self, tree: Tree) -> Node:
         return Constant(self.at(tree), {"true": True, "false": False, "null": None}[tree.type])
 
-    def undefined(self, tree: Tree) -> Node:
-        raise syntax_error("undefined is not a value that is stored: use null, or $exists", self.at(tree))
-
     def number(self, tree: Tree) -> Node:
         return Constant(self.at(tree), _number(self.source.text(tree), self.at(tree)))
 
@@ -311,7 +309,7 @@ _NODES: Final[dict[str, Callable[[_Reader, Tree], Node]]] = {
     "true": _Reader.keyword,
     "false": _Reader.keyword,
     "null": _Reader.keyword,
-    "undefined": _Reader.undefined,
+    "undefined": _Reader.name,
     "number": _Reader.number,
     "string": _Reader.string,
     "template_string": _Reader.template,
