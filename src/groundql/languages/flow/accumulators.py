@@ -9,9 +9,8 @@ from groundql.languages.flow.arrays import read_keys, sum_result
 from groundql.languages.flow.context import Context
 from groundql.languages.flow.evaluation import evaluate, named_arguments
 from groundql.languages.flow.literals import as_list, as_number, as_object, operator_of
-from groundql.languages.flow.objects import merge_result
 from groundql.languages.flow.results import fraction_result
-from groundql.languages.flow.types import ANY, NULL, Type, array_of, computed, of_kinds, optional, unite
+from groundql.languages.flow.types import ANY, NULL, Type, array_of, computed, merge, of_kinds, optional, unite
 
 _NULL: Final = frozenset({Kind.NULL})
 _NONE: Final = frozenset[Kind]()
@@ -96,7 +95,7 @@ def _of_one(name: str, arg: Type, spec: Any) -> Type:
     if name in ("$concatArrays", "$setUnion"):
         return array_of(arg.item)
     if name == "$mergeObjects":
-        return merge_result([optional(arg)])
+        return merge([optional(arg)])
     if name in ("$first", "$last"):
         return unite(arg, NULL) if Kind.MISSING in arg.kinds else arg
     return unite(arg, NULL) if name in ("$locf", "$linearFill") else fraction_result([arg])

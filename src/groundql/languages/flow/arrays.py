@@ -68,7 +68,7 @@ def reduce_items(ctx: Context, name: str, spec: Any) -> Type:
         grown = evaluate(trial.binding({"this": item, "value": value}), parts.get("in"))
         value = unite(value, grown)
     result = unite(value, evaluate(inner.binding({"this": item, "value": value}), parts.get("in")))
-    return unite(result, NULL) if source.kinds & NOTHING else result
+    return unite(nullable(result), NULL) if source.kinds & NOTHING else nullable(result)
 
 
 @handles("$arrayElemAt", "$first", "$last")

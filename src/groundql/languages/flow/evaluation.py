@@ -11,7 +11,7 @@ from groundql.languages.flow.context import MAX_DEPTH, Context
 from groundql.languages.flow.literals import as_list, as_object, literal_type, operator_of
 from groundql.languages.flow.reading import read_below, read_field
 from groundql.languages.flow.results import OPAQUE, TABLED, table_result
-from groundql.languages.flow.types import ABSENT, ANY, Type, array_of, computed, record, unite_all
+from groundql.languages.flow.types import ABSENT, ANY, Type, array_of, computed, nullable, record, unite_all
 
 Handler = Callable[[Context, str, Any], Type]
 """(place, operator, its argument) -> the type of the result."""
@@ -82,7 +82,7 @@ def _array(ctx: Context, items: list[Any]) -> Type:
     if not items:
         return literal_type(items)
     types = [evaluate(ctx.at(f"[{index}]"), item) for index, item in enumerate(items)]
-    return array_of(unite_all(types))
+    return array_of(unite_all(nullable(type_) for type_ in types))
 
 
 def reference(ctx: Context, text: str) -> tuple[Type, Read | None]:

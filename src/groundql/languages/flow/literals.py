@@ -21,7 +21,7 @@ from bson import (
 )
 
 from groundql.core.kind import Kind
-from groundql.languages.flow.types import Type, array_of, computed, record, unite_all
+from groundql.languages.flow.types import BLANK, EMPTY, Type, array_of, computed, record, unite_all
 
 _KINDS: Final[tuple[tuple[type | tuple[type, ...], Kind], ...]] = (
     (bool, Kind.BOOL),
@@ -130,15 +130,10 @@ def literal_type(value: Any, depth: int = 64) -> Type:
     """Return the type of a constant."""
     items = as_list(value)
     if items is not None:
-        return array_of(unite_all(literal_type(item, depth - 1) for item in items)) if depth and items else _EMPTY
+        return array_of(unite_all(literal_type(item, depth - 1) for item in items)) if depth and items else EMPTY
     spec = as_object(value)
     if spec is not None and not spec:
-        return _BLANK
+        return BLANK
     if spec is not None and depth:
         return record({name: literal_type(part, depth - 1) for name, part in spec.items()})
     return computed({kind_of(value)})
-
-
-_EMPTY: Final = Type(frozenset({Kind.ARRAY}), items=Type(frozenset()))
-_BLANK: Final = Type(frozenset({Kind.OBJECT}))
-"""An empty array and an empty object: a union with others keeps theirs, and where they are stored."""

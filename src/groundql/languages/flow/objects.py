@@ -23,6 +23,7 @@ from groundql.languages.flow.types import (
     entry_of,
     merge,
     of_kinds,
+    optional,
     present,
     record,
     unite,
@@ -87,12 +88,9 @@ def merge_objects(ctx: Context, name: str, spec: Any) -> Type:
     """Lay objects one over the other."""
     items = as_list(spec)
     parts = [evaluate(ctx.at(f"[{i}]"), part) for i, part in enumerate(items)] if items else [evaluate(ctx, spec)]
-    return merge_result(parts)
-
-
-def merge_result(parts: list[Type]) -> Type:
-    """Return the type of merged objects; the items where an array of them is merged."""
-    return merge(t.item if Kind.ARRAY in t.kinds and not t.is_unknown else t for t in parts)
+    if len(parts) == 1 and Kind.ARRAY in parts[0].kinds and not parts[0].is_unknown:
+        return merge([of_kinds(parts[0], parts[0].kinds | {Kind.NULL}), optional(parts[0].item)])
+    return merge(parts)
 
 
 @handles("$getField")

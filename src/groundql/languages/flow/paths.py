@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from enum import Enum
 
 from groundql.core.kind import Kind
-from groundql.languages.flow.types import ANY, Type, gathered, of_kinds, optional, unite_all
+from groundql.languages.flow.types import ABSENT, ANY, EMPTY, Type, gathered, of_kinds, optional, unite, unite_all
 
 
 class Manner(Enum):
     """How a dotted name is followed.
 
-    An expression gathers what it finds in an array into a new array; a match looks at each value found, and takes a
-    number as an index too; a projection is like a match without indexes.
+    An expression gathers what it finds in an array into a new array, arrays within arrays too; a match looks at each
+    value found, takes a number as an index too, and looks into no array within an array; a projection keeps names
+    wherever they stand.
     """
 
     EXPRESSION = 1
@@ -60,9 +61,14 @@ def _follow(type_: Type, steps: tuple[str, ...], at: int, manner: Manner, enters
         tries.extend(_in_array(type_, steps, at, manner))
     found = [t for t in tries if isinstance(t, Found)]
     if found:
-        return _join(found)
+        return _join([*found, *(_nothing(manner) for t in tries if isinstance(t, Lost))])
     lost = [t for t in tries if isinstance(t, Lost)]
     return max(lost, key=lambda t: (t.depth, t.map is not None)) if lost else Lost(type_, at)
+
+
+def _nothing(manner: Manner) -> Found:
+    """Return what is found where a value is of another form than the one that has the name."""
+    return Found(unite(ABSENT, EMPTY) if manner is Manner.EXPRESSION else ABSENT)
 
 
 def _join(found: list[Found]) -> Found:
@@ -102,14 +108,20 @@ def lacks_key(map_: Type, name: str) -> bool:
 
 
 def _in_array(type_: Type, steps: tuple[str, ...], at: int, manner: Manner) -> list[Found | Lost]:
-    inner = _follow(type_.item, steps, at, manner, False)
+    inner = _follow(type_.item, steps, at, manner, manner is not Manner.MATCH)
     if isinstance(inner, Found):
-        value = inner.type if manner is not Manner.EXPRESSION else gathered(inner.type)
+        value = inner.type if manner is not Manner.EXPRESSION else _gathered(type_.item, inner.type)
         also = type_.kinds - {Kind.ARRAY, Kind.OBJECT}
         inner = Found(optional(value) if also else value, inner.keys, inner.is_guess, inner.is_unseen, True)
     if manner is not Manner.MATCH or not steps[at].isdigit():
         return [inner]
     return [_deeper(type_, _follow(type_.item, steps, at + 1, manner, True), ()), inner]
+
+
+def _gathered(item: Type, found: Type) -> Type:
+    """Return the array of what was found in items; an array among them gives one too, be it empty."""
+    nests = Kind.ARRAY in item.kinds and Kind.ARRAY not in found.kinds
+    return gathered(unite(found, EMPTY) if nests else found)
 
 
 def _deeper(type_: Type, inner: Found | Lost, keys: tuple[str, ...]) -> Found | Lost:

@@ -81,7 +81,10 @@ def follow_add(ctx: Context, spec: Any) -> Type:
     for name, value in leaves(as_object(spec) or {}):
         type_ = compute(ctx.at(name), name, value)
         steps = tuple(name.split("."))
-        result = without_field(result, steps) if type_.kinds <= {Kind.MISSING} else with_field(result, steps, type_)
+        if len(steps) > 1 or type_.kinds - {Kind.MISSING}:
+            result = with_field(result, steps, type_)
+        if type_.kinds <= {Kind.MISSING}:
+            result = without_field(result, steps)
     return result
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Final
 
 from groundql.core.kind import Kind
-from groundql.languages.flow.types import ANY, Type, of_kinds, present, record, unite
+from groundql.languages.flow.types import ABSENT, ANY, Type, of_kinds, optional, present, record, unite
 
 
 def with_field(type_: Type, steps: tuple[str, ...], value: Type) -> Type:
@@ -15,17 +16,25 @@ def with_field(type_: Type, steps: tuple[str, ...], value: Type) -> Type:
         return value
     if type_.is_unknown:
         return Type(frozenset({Kind.OBJECT}), {steps[0]: with_field(ANY, steps[1:], value)}, is_open=True)
-    fields, items = type_.fields, type_.items
+    items = type_.items
     if Kind.ARRAY in type_.kinds and items is not None:
         items = with_field(items, steps, value)
-    kinds = type_.kinds & {Kind.ARRAY, Kind.OBJECT}
-    if Kind.OBJECT in kinds or not kinds or type_.kinds - kinds:
-        kinds = kinds | {Kind.OBJECT}
-        below = fields.get(steps[0]) or (type_.entries if type_.entries is not None else None)
-        if below is None:
-            below = ANY if type_.is_open else record({})
-        fields = {**fields, steps[0]: with_field(below, steps[1:], value)}
-    return replace(type_, kinds=kinds, fields=fields, items=items)
+    if type_.kinds == _ARRAY:
+        return replace(type_, items=items)
+    fields, others = type_.fields, type_.kinds - _NESTING
+    below = fields.get(steps[0], type_.entries)
+    if below is None:
+        below = ANY if type_.is_open else record({})
+    if others:
+        # What is no object gives way to a new one, which holds nothing else.
+        fields = {name: optional(part) for name, part in fields.items()}
+    fields = {**fields, steps[0]: with_field(below, steps[1:], value)}
+    kept = type_.kinds if Kind.MISSING in value.kinds else type_.kinds & _NESTING
+    return replace(type_, kinds=kept | {Kind.OBJECT}, fields=fields, items=items)
+
+
+_ARRAY: Final = frozenset({Kind.ARRAY})
+_NESTING: Final = frozenset({Kind.ARRAY, Kind.OBJECT})
 
 
 def without_field(type_: Type, steps: tuple[str, ...]) -> Type:
@@ -45,6 +54,8 @@ def with_part(type_: Type, steps: tuple[str, ...], value: Type) -> Type:
     """Return a type in which what a dotted name leads to is another type, and nothing else changes."""
     if not steps:
         return value
+    if type_.is_unknown:
+        return type_
     below = type_.fields.get(steps[0])
     if below is None:
         return with_field(type_, steps, value) if type_.is_open or type_.entries is not None else type_
@@ -57,28 +68,31 @@ Tree = Mapping[str, "Type | Tree | None"]
 
 def keep_fields(type_: Type, tree: Tree) -> Type:
     """Return what an inclusion keeps: the kept fields in their stored order, then the computed ones."""
-    fields: dict[str, Type] = {}
-    for name in [*(n for n in type_.fields if n in tree), *(n for n in tree if n not in type_.fields)]:
-        part = _kept(type_, name, tree[name])
-        if part is not None:
-            fields[name] = part
-    items = keep_fields(type_.items, tree) if type_.items is not None else None
-    kinds = type_.kinds & {Kind.OBJECT, Kind.ARRAY, Kind.MISSING} or frozenset({Kind.OBJECT})
+    names = [*(n for n in type_.fields if n in tree), *(n for n in tree if n not in type_.fields)]
+    fields = {name: _kept(type_, name, tree[name]) for name in names}
+    items = present(keep_fields(type_.items, tree)) if type_.items is not None else None
+    kinds = type_.kinds & _NESTING
+    if type_.kinds - _NESTING:
+        # What is no object is left out, unless a field is to be computed in it.
+        kinds = kinds | {Kind.OBJECT if _computes(tree) else Kind.MISSING}
+        fields = {name: optional(part) for name, part in fields.items()}
     return replace(type_, kinds=kinds, fields=fields, is_open=False, entries=None, keys=None, items=items)
 
 
-def _kept(type_: Type, name: str, node: Type | Tree | None) -> Type | None:
+def _computes(tree: Tree) -> bool:
+    return any(isinstance(node, Type) or (node is not None and _computes(node)) for node in tree.values())
+
+
+def _kept(type_: Type, name: str, node: Type | Tree | None) -> Type:
     if isinstance(node, Type):
         return node
-    below = type_.fields.get(name) or type_.entries
-    if below is None and type_.is_open:
-        below = ANY
+    below = type_.fields.get(name)
+    if below is None and type_.entries is not None:
+        below = optional(type_.entries)
     if node is None:
         # A kept name that is not there was reported where it is named; later reads of it are let pass.
         return below if below is not None else ANY
-    if below is None or below.is_unknown:
-        below = record({})
-    return keep_fields(below, node)
+    return keep_fields(below if below is not None else ANY if type_.is_open else ABSENT, node)
 
 
 def drop_fields(type_: Type, names: Iterable[tuple[str, ...]]) -> Type:

@@ -66,12 +66,15 @@ class Type:
     @property
     def is_unknown(self) -> bool:
         """Whether nothing at all is known."""
-        return self.is_open and self.kinds == EVERY and not self.fields
+        return self.is_open and Kind.OTHER in self.kinds and not self.fields
 
 
 ANY: Final = Type(is_open=True)
 ABSENT: Final = Type(frozenset({Kind.MISSING}))
 NULL: Final = Type(frozenset({Kind.NULL}))
+EMPTY: Final = Type(_ARRAY, items=Type(frozenset()))
+BLANK: Final = Type(_OBJECT)
+"""An empty array and an empty object: a union with others keeps theirs, and where they are stored."""
 OPEN: Final = Type(_OBJECT, is_open=True)
 """A document of which nothing is known."""
 
@@ -193,11 +196,10 @@ def merge(types: Iterable[Type]) -> Type:
     for type_ in types:
         if type_.is_open:
             fields = dict.fromkeys(fields, ANY)
-        optional_layer = bool(type_.kinds & NOTHING)
         for name, part in type_.fields.items():
             below = fields.get(name)
-            covers = below is None or (Kind.MISSING not in part.kinds and not optional_layer)
-            fields[name] = part if covers else unite(present(part), below or part)
+            part = optional(part) if type_.kinds & NOTHING else part
+            fields[name] = unite(present(part), below) if below is not None and Kind.MISSING in part.kinds else part
         maps.extend([type_] if type_.entries is not None else [])
         is_open = is_open or type_.is_open
     entries = unite_all(t.entries for t in maps if t.entries is not None) if maps else None

@@ -216,6 +216,21 @@ def test_a_value_that_is_an_object_or_an_array_is_read_through_both() -> None:
     assert Kind.ARRAY in gathered.kinds
 
 
+def test_an_expression_looks_into_arrays_of_arrays_and_a_match_does_not() -> None:
+    catalog = catalog_of({"c": [{"x": [[{"y": 1}]]}]})
+    claims = claims_of({"$match": {"x.y": 1}}, {"$project": {"z": "$x.y", "x.y": 1}}, container="c", catalog=catalog)
+    assert [(r.role, r.status) for r in claims.reads] == [
+        ("match", ReadStatus.ABSENT),
+        ("project", STORED),
+        ("project", STORED),
+    ]
+
+
+def test_the_items_of_one_array_can_be_merged() -> None:
+    merged = {"$set": {"all": {"$mergeObjects": "$lines"}}}
+    assert str(read_of(claims_of(merged, {"$match": {"all.sku": "a"}}), "all.sku").path) == "lines[].sku"
+
+
 def test_the_keys_of_a_map_made_from_values_are_not_stored_ones() -> None:
     pairs = {"$map": {"input": "$lines", "in": {"k": "$$this.sku", "v": "$$this.qty"}}}
     claims = claims_of(
