@@ -251,6 +251,8 @@ in a process of its own, turn by turn, one document at a time. Figures are media
 paths that exist come from a full scan of its own. `<*>` covers a map's keys, so our results have fewer entries. Both
 keep example values, kinds and counts; groundql also ranges, key spaces and variants.
 
+Wall time swings with what else the machine does; both tools share the same minutes, and processor time is steadier.
+
 Measured {date} on {machine}, {cores} cores; Python {python}, node {node}; {packages}.
 """
 
