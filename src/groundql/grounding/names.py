@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from groundql.core.catalog import Catalog
-from groundql.grounding.words import fold, split_words, stem_text
+from groundql.grounding.words import fold, split_words, stem, stem_text
 
 
 def catalog_names(catalog: Catalog) -> frozenset[str]:
     """Return the names of a catalog in every form under which a question may speak of them."""
     names = {c.name for c in catalog.containers} | {f.path.name for _, f in catalog.fields()}
     return frozenset(form for name in names for form in name_forms(name))
+
+
+def name_words(catalog: Catalog) -> frozenset[str]:
+    """Return the single words that the names of a catalog are made of, plural endings folded."""
+    names = {c.name for c in catalog.containers} | {f.path.name for _, f in catalog.fields()}
+    return frozenset(stem(word) for name in names for word in split_words(name))
 
 
 def name_forms(name: str) -> tuple[str, str]:

@@ -75,12 +75,12 @@ _LARGE = "twenty thirty forty fifty sixty seventy eighty ninety"
 _UNITS: Final = {w: i for i, w in enumerate(_SMALL.split())}
 _TENS: Final = {w: 10 * (i + 2) for i, w in enumerate(_LARGE.split())}
 _SCALES: Final = {
-    "hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "dozen": 12, "k": 1_000,
-    "m": 1_000_000, "mn": 1_000_000, "bn": 1_000_000_000,
+    "hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 10**9, "trillion": 10**12, "dozen": 12,
+    "k": 1_000, "m": 1_000_000, "mn": 1_000_000, "bn": 10**9,
 }  # fmt: skip
 _TIMES: Final = {"once": 1, "twice": 2, "thrice": 3}
 _WORD: Final = "|".join([*_UNITS, *_TENS])
-_SCALE: Final = "hundred|thousand|million|billion|dozen"
+_SCALE: Final = "hundred|thousand|million|billion|trillion|dozen"
 _NUMBER: Final = re.compile(
     rf"""(?<![\w./:\#])(?<![A-Za-z]-)(?P<sign>-(?=\d))?(?P<money>[$€£¥])?
     (?:(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:\s?(?P<scale>(?:{_SCALE}|k|mn?|bn)(?![\w/])))?
@@ -165,6 +165,9 @@ _CLAUSE_CAP: Final = re.compile(
 )
 _ASKED_COUNT: Final = re.compile(rf"{_ASKED}(?:\s+(?:only|just|exactly|the|any|some|all))*\s+$", re.IGNORECASE)
 _THE: Final = re.compile(r"\b(?:the|which|what)\s+$", re.IGNORECASE)
+_WHICH_N: Final = re.compile(r"\b(?:which|what)\s+$", re.IGNORECASE)
+_MOST: Final = re.compile(rf"(?<!\bat\s)\b{SUPERLATIVE}\b", re.IGNORECASE)
+_FIGURES: Final = r"(?:counts?|numbers?|totals?|sums?|averages?|values?|figures?|shares?|ratios?|percentages?)"
 _OF_ALL: Final = re.compile(rf"^(?:\s+[\w-]+){{0,6}}?\s+(?:{SUPERLATIVE})\b", re.IGNORECASE)
 _SUPER_NEXT: Final = re.compile(rf"^(?:\s+\w+)?\s+{SUPERLATIVE}\b", re.IGNORECASE)
 _END: Final = re.compile(r"^\s*(?:[.,;!?)]|$)")
@@ -259,9 +262,11 @@ def _is_limit(number: float, match: re.Match[str], left: str, right: str, is_per
         return False
     if _SUPER_NEXT.match(right) and not re.match(r"^\s+(?:is|are|was|were|has|have|or|and)\b", right):
         return True
-    if _THE.search(left) and _OF_ALL.match(right.split(".")[0]):
+    sentence = re.split(r"[.?!]\s", right)[0]
+    if (_THE.search(left) and _OF_ALL.match(sentence)) or (_WHICH_N.search(left) and _MOST.search(sentence)):
         return True
-    return bool(_ASKED_COUNT.search(left) and re.match(r"^\s+[^\W\d]", right))
+    asked = number > 1 and _ASKED_COUNT.search(left) and re.match(r"^\s+[^\W\d]", right)
+    return bool(asked and not re.match(rf"^\s+(?:\w+\s+)?{_FIGURES}\b", right, re.IGNORECASE))
 
 
 def _comparison(left: str, right: str, text: str, start: int, end: int, before: NumberTerm | None) -> tuple[str, str]:

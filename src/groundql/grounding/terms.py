@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -57,7 +57,8 @@ class Term:
     """One thing a question mentions.
 
     Shape: `start` and `end` are its place in the question (-1 in the asker's hints); `forms` further spellings to look
-    up (a date's written forms, a name without its first word); `label` marks quoted text that names an output.
+    up (a date's written forms, a name without its first word); `label` marks quoted text that names an output;
+    `explained` that brackets right behind it say how it is stored: "France (country code FR)".
     """
 
     text: str
@@ -69,6 +70,7 @@ class Term:
     label: bool = False
     number: NumberTerm | None = None
     near: tuple[str, ...] = ()
+    explained: bool = False
 
     @property
     def folded(self) -> str:
@@ -97,7 +99,7 @@ class Terms:
 
 _CODE: Final = re.compile(
     r"(?<![\w./:-])(?:[A-Z0-9]+(?:(?:::|[-_/.:+&])[A-Z0-9]+)+|[A-Z]+\d[A-Z0-9]*|\d+[A-Z]+[A-Z0-9]*|[A-Z]{2,}(?:\s+[A-Z]{2,}){0,4}"
-    r"|[a-z]+(?:[_:]{1,2}[a-z0-9]+)+|[A-Za-z]+[-_:]+\d+[A-Za-z0-9]*)(?![\w])"
+    r"|[a-z]\w*(?:(?:::?|/)[a-z0-9]\w*)+|[a-z]\w+(?:\.[A-Za-z]\w+)+|[a-z]+(?:_+[a-z0-9]+)+|[A-Za-z]+[-_:]+\d+[A-Za-z0-9]*)(?![\w])"
 )
 _GENERIC_WORDS = """and any api array asc ascii avg bool boolean count csv date db desc distinct exists false for from
     group having id ids in int integer is json like limit list max min mongodb mql n/a nan no none not null num number
@@ -117,7 +119,8 @@ _AS: Final = re.compile(
 _SHOWN: Final = frozenset({"returned", "displayed", "shown", "labeled", "labelled", "renamed", "output", "reported"})
 _NEGATION: Final = re.compile(
     r"\b(?:not|no|non|never|without|except(?:\s+for)?|excluding|exclude|other\s+than|isn't|aren't|wasn't|weren't|don't|"
-    r"doesn't|didn't|neither|nor)(?:\s+(?:in|a|an|the|of|be|any|by|from|with|for|named|called|equal|to)|[\s\-]*)*\s*$",
+    r"doesn't|didn't|neither|nor)(?:\s+(?:in|a|an|the|of|be|any|by|from|with|for|named|called|equal|to)|[\s\-]*)*"
+    r"(?:\s*[\w'\"-]+(?:,|\s+(?:or|nor))\s+)*\s*$",
     re.IGNORECASE,
 )
 _JOINERS: Final = r"of|the|de|da|di|la|le|von|van|der|del|du|el|al|&"
@@ -161,7 +164,8 @@ def _named(text: str, dates: tuple[DateAsk, ...]) -> tuple[Term, ...]:
         for n in numbers_of(text)
         if n.role in {NumberRole.PLAIN, NumberRole.THRESHOLD} and not any(a <= n.start < b for a, b in taken)
     )
-    return tuple(sorted((*quoted, *dated, *coded, *titled, *numbers), key=lambda t: (t.start, t.end)))
+    found = sorted((*quoted, *dated, *coded, *titled, *numbers), key=lambda t: (t.start, t.end))
+    return tuple(replace(t, explained=True) if re.match(r"\s*\(", text[t.end :]) else t for t in found)
 
 
 def _quoted(text: str) -> Iterator[Term]:

@@ -1,10 +1,11 @@
 """The terms of a question, looked up in the stored data: hard where the question insists, soft where it may mean it.
 
 The rule. Quoted text, codes and full dates are hard when the same word (after folding) is stored at no more than six
-places; a capitalised name is hard when exactly its spelling is stored and it has two words or six letters; a number is
-hard only where a word beside it names the path ("season 2008"). Everything else is soft: a plural, a spelling some
-letters away, a part of a longer text, a run of plain words, whatever the question gives as an output label, whatever
-is the name of a field or container, whatever lies in more than six places, and whatever comes from the asker's hints.
+places. Capitals alone ("USA") and names of several words are, when exactly their spelling is stored; a number in digits,
+when a word beside it names the path ("season 2008"). Everything else is soft: a plural, a spelling some letters away, a
+part of a longer text, a run of plain words, a name of one word (the data may know Germans by a code), what brackets
+right behind it explain ("France (country code FR)"), what is negated, an output label, the name of a field or
+container, whatever lies in more than six places, and whatever comes from the asker's hints.
 
 Source: the TEND solver's literals (hard = quoted, capitals, date, with at most six locations), corrected where it never
 looks up bare years and numbers.
@@ -22,7 +23,7 @@ from groundql.core.kind import Kind
 from groundql.core.ports import Database
 from groundql.grounding.index import Location, ValueIndex
 from groundql.grounding.lookup import look_up
-from groundql.grounding.names import as_name, catalog_names
+from groundql.grounding.names import as_name, catalog_names, name_words
 from groundql.grounding.numerals import NumberRole
 from groundql.grounding.terms import Term, TermKind, Terms, is_generic, read_terms
 from groundql.grounding.words import ASKING, STOP_WORDS, split_words, stem, stems
@@ -77,6 +78,7 @@ class _Search:
 
     def __post_init__(self) -> None:
         self.names = catalog_names(self.catalog)
+        self.name_words = name_words(self.catalog)
 
     def take(self, term: Term) -> None:
         """Look one named term up."""
@@ -157,6 +159,8 @@ class _Search:
         locations = self.index.find_number(number.number)
         named = tuple(loc for loc in locations if self._is_named(term, loc))
         keys = tuple(loc for loc in locations if loc.at.is_key or isinstance(loc.stored, str))
+        if not term.text[-1:].isdigit():
+            return  # number words are amounts, hardly ever names
         if named or keys or number.is_year:
             self.add(term, named or keys or locations, consume=False)
 
@@ -167,21 +171,24 @@ class _Search:
     def _insists(self, term: Term) -> bool:
         if term.label or is_generic(term.text) or as_name(term.text) in self.names:
             return False
+        if term.negated or term.explained:
+            return False
         if term.kind is TermKind.CODE:
-            return any(c.isdigit() or not c.isalnum() for c in term.text.replace(" ", "")) or len(term.text) >= 3
+            plain = term.text.replace(" ", "")
+            return not term.text.islower() and (len(plain) >= 3 or not plain.isalpha())
         return term.kind in _INSISTING
 
     def _is_hard(self, term: Term, location: Location, places: int) -> bool:
         if location.distance or location.partial or places > MOST_PLACES or term.start < 0 or term.label:
             return False
-        if is_generic(term.text) or as_name(term.text) in self.names:
+        if is_generic(term.text) or as_name(term.text) in self.names or term.negated or term.explained:
             return False
         if term.number is not None:
-            return self._is_named(term, location)
-        if term.kind is TermKind.CODE and term.text.isalpha() and len(term.text) < 6:
-            return location.stored == term.text
+            return term.text.isdigit() and self._is_named(term, location)
+        if term.kind is TermKind.CODE and term.text.replace("_", "").isalpha():
+            return location.stored == term.text and term.text.isupper() and as_name(term.text) not in self.name_words
         if term.kind is TermKind.TITLE:
-            return location.stored == term.text and (" " in term.text or len(term.text) >= 6)
+            return location.stored == term.text and " " in term.text
         return term.kind in _INSISTING
 
     def _witnesses(self, term: Term, locations: Sequence[Location]) -> Iterator[Witness]:

@@ -25,6 +25,7 @@ LIMITS = {
     "show a dozen heroes": 12,
     "List the last 4 orders": 4,
     "bottom 6 teams": 6,
+    "Which five languages have the status official in the most territories?": 5,
 }
 NO_LIMITS = [
     "players with at most 3 goals",
@@ -39,6 +40,8 @@ NO_LIMITS = [
     "show the first two columns",
     "the first three letters of the name",
     "the top 10% of customers",
+    "Return one row with the name and the total",
+    "Return the two counts as yes and no",
     "the film named 'Top 10 Hits'",
     "heroes ordered from highest to lowest score",
     "the highest score for each publisher",

@@ -32,6 +32,31 @@ async def test_a_code_is_hard() -> None:
     assert await hard(shop(), "orders of A-12") == [("A-12", "A-12", "orders.sku")]
 
 
+@pytest.mark.parametrize("text", ["brand/amenity/fuel", "flag:type", "OP::SYM"])
+async def test_a_code_of_several_parts_is_hard(text: str) -> None:
+    world = world_of(things=[{"tag": text, "n": i} for i in range(3)])
+    assert await hard(world, f"how many things of {text} are there?") == [(text, text, "things.tag")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "orders from New York (city code NY)",
+        "orders that are not 'on_hold'",
+        "orders other than 'open' or 'on_hold'",
+        "orders recorded as on_hold",
+        "the season of two orders",
+    ],
+)
+async def test_what_is_explained_negated_or_a_plain_word_is_soft(text: str) -> None:
+    assert await hard(shop(), text) == []
+
+
+async def test_capitals_that_are_a_fields_name_are_soft() -> None:
+    world = world_of(lands=[{"gdp_usd": 5, "measures": ["GDP"]}, {"gdp_usd": 6, "measures": ["GDP"]}])
+    assert await hard(world, "lands with a GDP over 5") == []
+
+
 async def test_a_full_date_stored_as_text_is_hard() -> None:
     assert ("2024-02-02", "2024-02-02", "orders.day") in await hard(shop(), "orders on 2024-02-02")
 
