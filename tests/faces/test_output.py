@@ -151,7 +151,7 @@ def test_load_fills_a_database_and_refuses_to_fill_it_twice(
 def ask(shop: CommandLine, *arguments: str, replies: list[Any], **variables: str) -> Ran:
     with StubModel(replies) as model:
         options = ("--model", "openai:stub", "--solver", "value-bisect")
-        return shop("ask", "how many items are there?", *options, *arguments, **model.variables, **variables)
+        return shop("ask", "how many items are there?", *options, *arguments, **{**model.variables, **variables})
 
 
 COUNT = draft("items", {"$count": "items"}, assumptions=["an item is one document"])

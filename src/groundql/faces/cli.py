@@ -44,6 +44,7 @@ from groundql.faces.show import (
 from groundql.service import Report, Service
 
 T = TypeVar("T")
+INTERRUPTED = 130
 NEVER_RUN = frozenset({Code.FORBIDDEN, Code.UNKNOWN_OPERATOR, Code.MALFORMED})
 app = typer.Typer(
     name="groundql",
@@ -71,13 +72,17 @@ def run(command: Callable[..., Any], arguments: list[str] | None = None) -> int:
     try:
         code = command(args=arguments, prog_name="groundql", standalone_mode=False)
         sys.stdout.flush()
+        if code == INTERRUPTED:  # typer turns Ctrl-C into this code by itself
+            err.print("interrupted")
         return code if isinstance(code, int) else 0
     except GroundQLError as error:
         show_error(error, err)
         return 2 if isinstance(error, InputError) else 1
     except (KeyboardInterrupt, typer.Abort):
         err.print("interrupted")
-        return 130
+        return INTERRUPTED
+    except SystemExit:  # typer's way to end when whoever read the output has seen enough
+        return 0
     except BrokenPipeError:
         # whoever read has seen enough; what is left in the buffer must not be written at exit either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
