@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -85,14 +85,18 @@ class _Source:
     shift: int
     """Columns put before the first line."""
     line_starts: list[int] = field(default_factory=list[int])
+    continued: list[int] = field(default_factory=list[int])
+    """Where bytes stand that only continue a character."""
 
     def __post_init__(self) -> None:
         self.line_starts = [0, *(match.end() for match in re.finditer(rb"\n", self.data))]
+        self.continued = [match.start() for match in re.finditer(rb"[\x80-\xbf]", self.data)]
 
     def spot(self, offset: int) -> Spot:
         line = bisect_right(self.line_starts, offset)
         start = self.line_starts[line - 1]
-        column = len(self.data[start:offset].decode("utf-8", "replace")) + 1
+        inside = bisect_left(self.continued, offset) - bisect_left(self.continued, start)
+        column = offset - start - inside + 1
         return Spot(line, max(1, column - self.shift) if line == 1 else column)
 
     def text(self, tree: Tree) -> str:
