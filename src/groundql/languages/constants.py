@@ -136,6 +136,8 @@ class Constants:
     def known_name(self, text: str, at: Spot) -> Any:
         if text == "undefined":
             raise syntax_error("undefined is not a value that is stored: use null, or $exists", at)
+        if set(text) & set("“”„‘’‚«»"):
+            raise syntax_error("typographic quotes do not quote: write ' or \"", at)
         value = lookup(VALUES, text)
         if value is None and text != "None":
             raise syntax_error(f"{text[:60]} has no value here: write the value itself", at)

@@ -76,9 +76,17 @@ class _Draft:
             ("$sort", self.sort),
             ("$skip", self.skip),
             ("$limit", self.limit),
-            ("$project", self.projection),
         ]
-        return [{name: value} for name, value in parts if value]
+        return [*({name: value} for name, value in parts if value), *_projected(self.projection)]
+
+
+def _projected(projection: Stage) -> list[Stage]:
+    """Build what a find's projection does: scores alone are added to the whole document, all else is as `$project`."""
+    scores = {name: shown for name, shown in projection.items() if name != "_id"}
+    are_scores = all(isinstance(shown, dict) and set(cast("Stage", shown)) == {"$meta"} for shown in scores.values())
+    if scores and are_scores and not projection.get("_id"):
+        return [{"$addFields": scores}, *([{"$unset": "_id"}] if "_id" in projection else [])]
+    return [{"$project": projection}] if projection else []
 
 
 def read_methods(chain: Chain, constants: Constants) -> tuple[tuple[Stage, ...], tuple[str, ...]]:
