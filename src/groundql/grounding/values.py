@@ -1,7 +1,7 @@
 """The terms of a question, looked up in the stored data: hard where the question insists, soft where it may mean it.
 
 The rule. Quoted text, codes and full dates are hard when the same word (after folding) is stored at no more than six
-places. Capitals alone ("USA") and names of several words are, when exactly their spelling is stored; a number in digits,
+places. Capitals alone ("USA") and names of several words are when exactly their spelling is stored, a number in digits
 when a word beside it names the path ("season 2008"). Everything else is soft: a plural, a spelling some letters away, a
 part of a longer text, a run of plain words, a name of one word (the data may know Germans by a code), what brackets
 right behind it explain ("France (country code FR)"), what is negated, an output label, the name of a field or
