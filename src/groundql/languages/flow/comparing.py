@@ -118,11 +118,11 @@ def set_operation(ctx: Context, name: str, spec: Any) -> Type:
     """Join sets, where a constant one is compared with the items of the other."""
     args = positional(spec)
     constants = [is_constant(arg) for arg in args]
-    if len(args) == 2 and constants[0] != constants[1]:
+    given = constant(args[constants.index(True)]) if True in constants else None
+    if name != "$setUnion" and given and len(args) == 2 and constants[0] != constants[1]:
         side = constants.index(False)
-        value = constant(args[1 - side])
-        type_ = _compare_items(ctx, "$in", ctx.at(f"[{side}]"), args[side], value)
-        types = [type_, literal_type(value)] if side == 0 else [literal_type(value), type_]
+        type_ = _compare_items(ctx, "$in", ctx.at(f"[{side}]"), args[side], given)
+        types = [type_, literal_type(given)] if side == 0 else [literal_type(given), type_]
     else:
         types = arguments(ctx, spec)
     return _set_result(name, types)

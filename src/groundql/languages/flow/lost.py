@@ -129,7 +129,7 @@ def _key_read(ctx: Context, reference: Reference, lost: Lost, map_: Type) -> Rea
 
 def _nearest_keys(reference: Reference, map_: Type, key: str) -> tuple[str, ...]:
     """Return the closest keys and the closest names below the map; the names first where the entries hold the name."""
-    keys = find_keys(map_.keys, key)
+    keys = find_keys(map_.keys, key) or (map_.keys.examples[:3] if map_.keys is not None else ())
     inner = tuple(name for name in find_nearest(names_below(reference.start), reference.dotted) if "<*>" in name)
     is_entry_field = map_.entries is not None and key in map_.entries.fields
-    return tuple(dict.fromkeys(inner + keys if is_entry_field else keys + inner))[:3]
+    return tuple(dict.fromkeys(inner + keys if is_entry_field else keys + inner))[:4]

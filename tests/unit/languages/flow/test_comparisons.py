@@ -98,6 +98,13 @@ def test_a_named_key_is_a_comparison_with_the_map() -> None:
     assert (number.operator, number.read.key) == ("$gt", "2014")
 
 
+def test_a_union_with_more_values_compares_nothing() -> None:
+    union = {"$setUnion": [{"$ifNull": ["$labels", []]}, ["more"]]}
+    claims = claims_of({"$project": {"x": union, "y": {"$setDifference": ["$labels", []]}}})
+    assert claims.comparisons == ()
+    assert claims.texts == ("more",)
+
+
 def test_asking_whether_a_key_is_there_decides_which_rows_go_on() -> None:
     key = claims_of({"$match": {"scores.2014": {"$exists": True}}}).comparisons[0]
     assert (key.operator, key.value, key.is_filter) == ("=key", "2014", True)

@@ -115,6 +115,10 @@ def test_a_misspelt_leaf_below_a_name_that_is_computed_anew_is_absent_not_early(
     assert (read.status, read.nearest[0]) == (ABSENT, "customer.name")
 
 
+def test_a_key_unlike_any_other_is_told_the_most_frequent_ones() -> None:
+    assert lost(claims_of({"$match": {"scores.total.n": 1}})).nearest[:2] == ("2014", "2015")
+
+
 def test_a_suggestion_keeps_the_key_that_was_named() -> None:
     assert lost(claims_of({"$match": {"scores.2014.meen": 1}})).nearest[0] == "scores.2014.mean"
 
