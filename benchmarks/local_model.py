@@ -24,7 +24,6 @@ from pymongo import MongoClient
 from groundql.bench.worlds import list_worlds
 from groundql.core.answer import Answer, Candidate, Outcome, Question
 from groundql.core.budget import Meter
-from groundql.core.chat import Message
 from groundql.core.ports import Env, Model
 from groundql.core.rows import Rows
 from groundql.core.trace import Trace
@@ -38,7 +37,7 @@ from groundql.llm.replies import ReplyStore
 from groundql.llm.wrap import metered, steady
 from groundql.solvers.choose import asks_for_order, row_key
 from groundql.solvers.local import LOCAL
-from groundql.solvers.local_draft import stable_prompt
+from groundql.solvers.local_draft import stable_messages
 
 QUESTIONS = Path(__file__).parent / "data" / "simple_questions.jsonl"
 
@@ -142,7 +141,7 @@ async def run(arguments: argparse.Namespace) -> None:
             grounder = await open_grounding(database, None, SamplePolicy())
             if isinstance(inner, LocalModel) and store is None:
                 started = time.monotonic()
-                tokens = await inner.warm((Message("system", stable_prompt(grounder.catalog)),))
+                tokens = await inner.warm(stable_messages(grounder.catalog))
                 print(f"{name}: {tokens} prompt tokens held after {time.monotonic() - started:.1f} s", flush=True)
             for question in (q for q in questions if q["world"] == name):
                 done.append(await ask(question, grounder, model))

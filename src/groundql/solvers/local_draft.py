@@ -6,8 +6,7 @@ examples made from the user's own data) does not depend on the question and stay
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from bson import json_util
@@ -29,11 +28,12 @@ from groundql.solvers.local_focus import Focus, focus_on
 from groundql.solvers.local_mend import mend_query
 from groundql.solvers.prompting import fill
 
-EXAMPLES: Final = 8
+EXAMPLES: Final = 7
 REPLY_TOKENS: Final = 320
 MOST_OVERVIEW: Final = 24
 QUERY: Final = "query"
 PIPELINE: Final = "pipeline"
+_RELAXED: Final = json_util.RELAXED_JSON_OPTIONS
 
 
 async def draft_two_forms(dialogue: Dialogue, grounding: Grounding, env: Env, attempt: int, /) -> Draft:
@@ -48,7 +48,7 @@ async def draft_query(dialogue: Dialogue, grounding: Grounding, env: Env, attemp
     """
     focus = focus_on(grounding)
     schema = query_schema(grounding.catalog, focus.containers, focus.paths)
-    value, said = await _ask(dialogue, grounding, env, focus, schema, "QUERY")
+    value, said = await _ask(dialogue, grounding, env, focus, schema, QUERY)
     query, notes = mend_query(value, grounding)
     try:
         program = compile_query(parse_query(query, grounding.catalog), grounding.catalog)
@@ -63,7 +63,7 @@ async def draft_raw_pipeline(dialogue: Dialogue, grounding: Grounding, env: Env,
     Raises: the `ModelError` family.
     """
     focus = focus_on(grounding)
-    value, said = await _ask(dialogue, grounding, env, focus, _pipeline_schema(focus), "PIPELINE")
+    value, said = await _ask(dialogue, grounding, env, focus, _pipeline_schema(focus), PIPELINE)
     try:
         program = MqlProgram(value["container"], parse_pipeline(value["pipeline"]))
     except InputError as error:
@@ -84,35 +84,29 @@ async def _ask(
     return done.value, done.reply.text
 
 
-def opening(grounding: Grounding, focus: Focus, form: str) -> tuple[Message, Message]:
-    """Return the two messages of a draft; the first does not depend on the question."""
+def opening(grounding: Grounding, focus: Focus, form: str) -> tuple[Message, ...]:
+    """Return the messages of a draft; all but the last do not depend on the question."""
     question = grounding.question
     hints = f"({question.hints})" if question.hints else ""
     text = fill("local/question", focus=focus.text, question=question.text.strip(), hints=hints, form=form)
-    return Message("system", stable_prompt(grounding.catalog, question.text)), Message("user", text)
+    return (*stable_messages(grounding.catalog, question.text), Message("user", text))
 
 
-def stable_prompt(catalog: Catalog, never: str = "") -> str:
-    """Write the rules, the containers and the examples; a question that is itself an example is left out of them."""
+def stable_messages(catalog: Catalog, never: str = "") -> tuple[Message, ...]:
+    """Write the rules, then the examples as a dialogue; a question that is itself an example is left out of them."""
+    names = ", ".join(fence_name(c.name) for c in catalog.containers[:MOST_OVERVIEW])
+    rules = fill("local/system", database=fence_name(catalog.database), overview=names)
     examples = make_examples(catalog, count=EXAMPLES, never=never)
-    return fill(
-        "local/system",
-        database=fence_name(catalog.database),
-        overview=", ".join(fence_name(c.name) for c in catalog.containers[:MOST_OVERVIEW]),
-        examples="\n\n".join(_example(e) for e in examples),
-    )
+    return (Message("system", rules), *(turn for e in examples for turn in _turns(e)))
 
 
-def _example(example: Example) -> str:
+def _turns(example: Example) -> Iterator[Message]:
     pipeline = {"container": example.program.container, "pipeline": list(example.program.stages)}
-    return fill(
-        "local/example",
-        question=example.question,
-        query=json.dumps(example.query, ensure_ascii=False, separators=(",", ":")),
-        pipeline=json_util.dumps(
-            pipeline, json_options=json_util.RELAXED_JSON_OPTIONS, ensure_ascii=False, separators=(",", ":")
-        ),
-    )
+    for form, reply in ((QUERY, example.query), (PIPELINE, pipeline)):
+        yield Message("user", fill("local/question", focus="", question=example.question, hints="", form=form))
+        yield Message(
+            "assistant", json_util.dumps(reply, json_options=_RELAXED, ensure_ascii=False, separators=(",", ":"))
+        )
 
 
 def _pipeline_schema(focus: Focus) -> Mapping[str, Any]:

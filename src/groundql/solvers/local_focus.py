@@ -28,8 +28,9 @@ NEAR_SHARE: Final = 0.4
 """A second container is shown when it answers to at least this share of what the first one does."""
 NEAR_TIE: Final = 0.65
 SUMMED_UP: Final = 10
-MOST_PATHS: Final = (10, 5)
-FEWEST_PATHS: Final = 4
+MOST_PATHS: Final = (8, 5)
+FEWEST_PATHS: Final = 3
+MOST_OTHERS: Final = 20
 MOST_FACTS: Final = 9
 _VALUES: Final = 3
 _VALUE_WIDTH: Final = 24
@@ -59,7 +60,12 @@ def focus_on(grounding: Grounding) -> Focus:
     for place, container in enumerate(chosen):
         refs = _paths(container, grounding, relevance)[: MOST_PATHS[min(place, len(MOST_PATHS) - 1)]]
         paths[container.name] = tuple(str(ref) for ref in refs)
-        blocks.append("\n".join([f"{fence_name(container.name)} has:", *(_line(container, ref) for ref in refs)]))
+        others = [str(ref) for ref in usable_refs(container) if str(ref) not in paths[container.name]][:MOST_OTHERS]
+        paths[container.name] += tuple(others)
+        told = [f"- others: {clean(', '.join(others), 600)}"] if others else []
+        blocks.append(
+            "\n".join([f"{fence_name(container.name)} has:", *(_line(container, ref) for ref in refs), *told])
+        )
     facts = _facts(grounding, chosen, relevance)[:MOST_FACTS]
     if facts:
         blocks.append("\n".join(["In the question:", *facts]))

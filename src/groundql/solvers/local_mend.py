@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
 from groundql.core.answer import Grounding
 from groundql.core.catalog import Container, Witness
 from groundql.core.path import ENTRIES, ITEMS
 from groundql.errors import InputError
+from groundql.grounding.names import as_name
 from groundql.grounding.terms import read_terms
-from groundql.grounding.words import fold
+from groundql.grounding.words import fold, stem_text
 from groundql.semantic.ref import Ref, field_at, resolve_ref
+from groundql.semantic.roles import MOST_CATEGORIES
 
 _HOW_MANY: Final = re.compile(r"\s*(in |for |on |at |of )?how many\b", re.IGNORECASE)
 _EACH: Final = re.compile(r"\b(each|every|per|by)\b", re.IGNORECASE)
@@ -34,9 +36,58 @@ def mend_query(query: Mapping[str, Any], grounding: Grounding) -> tuple[dict[str
         mended["limit"] = asked.number
         notes.append(f"limited to {asked.number} row(s): {asked.text!r}")
     filters = [_moved(f, container, grounding, notes) for f in cast("Sequence[Any]", mended.get("filters", ()))]
+    filters += _restrictions(mended, filters, container, grounding, notes)
     if filters:
         mended["filters"] = filters
     return mended, tuple(notes)
+
+
+def _restrictions(
+    query: Mapping[str, Any], filters: Sequence[Any], container: Container, grounding: Grounding, notes: list[str]
+) -> list[dict[str, Any]]:
+    """Restrictions that the question's words make and the query lacks: a word that is a value of one category here.
+
+    A word that also names a field, two words for one category, and a category the query already uses are left alone.
+    """
+    fields = {as_name(name) for f in container.fields for name in f.path.fields}
+    used = set(_texts([query.get("group_by"), query.get("select"), *filters]))
+    found: dict[str, set[str]] = {}
+    terms: dict[str, set[str]] = {}
+    for witness in grounding.witnesses:
+        if witness.container == container.name:
+            terms.setdefault(witness.term, set()).add(f"{witness.path}{'=' if witness.is_key else ''}")
+            if _is_category(witness, container) and not set(_forms(witness.term)) & fields:
+                found.setdefault(str(witness.path), set()).add(str(witness.stored))
+    added: list[dict[str, Any]] = []
+    for path, values in found.items():
+        told = [w for w in grounding.witnesses if w.container == container.name and str(w.path) == path]
+        alone = all(terms[w.term] == {path} for w in told)
+        if len(values) == 1 and alone and path not in used and not values & used:
+            (value,) = values
+            added.append({"path": path, "op": "eq", "value": value})
+            notes.append(f"{told[0].term!r} is taken as {path} = {value!r}")
+    return added
+
+
+def _is_category(witness: Witness, container: Container) -> bool:
+    found = field_at(container, witness.path)
+    few = found is not None and found.distinct <= MOST_CATEGORIES and not witness.path.hops
+    return not witness.is_key and isinstance(witness.stored, str) and (few or witness.hard)
+
+
+def _forms(term: str) -> tuple[str, str]:
+    return as_name(term), stem_text(as_name(term))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for part in cast("Mapping[str, Any]", value).values():
+            yield from _texts(part)
+    elif isinstance(value, list | tuple):
+        for part in cast("Sequence[Any]", value):
+            yield from _texts(part)
 
 
 def _counts_rows(query: Mapping[str, Any], question: str) -> bool:
