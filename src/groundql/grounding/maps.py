@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groundql.core.kind import NUMBERS, Kind
-from groundql.grounding.keys import STRONG, STYLED, form_of
+from groundql.grounding.keys import STRONG, STYLED, Form, form_of
 from groundql.grounding.node import Node, fold, merged
 from groundql.grounding.vocabulary import Vocabulary
 
@@ -55,6 +55,7 @@ GROWING: Final = 2.0
 LETTER_PAIRS: Final = 2.0
 """en, de, fr; at, ch: four or more keys of two letters are languages or countries."""
 
+LEAST_FILLED: Final = 3
 MOST_SHAPES: Final = 64
 MOST_FEATURES: Final = 80
 MOST_NAMES: Final = 16
@@ -206,7 +207,10 @@ def _growth_points(node: Node, keys: Mapping[str, int]) -> float:
 
 def split_root(node: Node) -> Node:
     """Give the root with the keys that are data by their form folded, when there are many beside the names."""
-    data = [key for key in node.fields if key != "_id" and form_of(key) in STRONG]
+    # A table of numbered columns, all of them filled, has names like ids; it is a record all the same.
+    columns = node.documents >= LEAST_FILLED and all(2 * c.documents >= node.documents for c in node.fields.values())
+    forms = STRONG - {Form.ID} if columns else STRONG
+    data = [key for key in node.fields if key != "_id" and form_of(key) in forms]
     if node.entries is not None or len(data) < 8 or len(data) < 0.4 * len(node.fields):
         return node
     split = merged([node])

@@ -242,7 +242,12 @@ class _Reader:
         self.maps[path] = _Keys(keys, spill.count if spill else 0, distinct, node.objects)
 
     def _repeats(self, path: Path, node: Node, above: tuple[Node, ...]) -> bool:
+        """Tell whether a recursive shape begins another turn here, with nothing below that was not seen before."""
         steps = path.steps
+        if sum(step in node.fields for step in steps) >= REPEATS:
+            shape = self.judge.shape(node)
+            if sum(shape <= self.judge.shape(other) for other in above if other.fields) >= REPEATS:
+                return True
         for period in range(1, LONGEST_PERIOD + 1):
             run = period * REPEATS
             if len(steps) < run:

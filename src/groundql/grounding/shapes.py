@@ -23,6 +23,10 @@ MOST_NESTED: Final = 12
 MOST_INNER: Final = 60
 MOST_KNOWN: Final = 3000
 LONGEST_TAG: Final = 60
+MOST_WORK: Final = 300_000
+"""Names times tags over all forms before they are boiled down: wide objects are boiled down sooner."""
+MOST_TAGS: Final = 24
+"""Fields that stay in question once forms had to be boiled down: texts before numbers, those of fewest values first."""
 _TAGS: Final = frozenset({str, int, bool, Int64})
 
 Name: TypeAlias = tuple[str, ...]
@@ -54,7 +58,7 @@ class Branch:
 class Shapes:
     """The forms of the objects at one place."""
 
-    __slots__ = ("branches", "closed", "count", "groups", "heads", "names", "opaque", "values")
+    __slots__ = ("branches", "closed", "count", "groups", "heads", "names", "opaque", "values", "work")
 
     def __init__(self) -> None:
         self.groups: dict[Form, Group] = {}
@@ -65,6 +69,7 @@ class Shapes:
         self.branches: dict[Name, dict[Any, Branch]] = {}
         self.names: Counter[Name] = Counter()
         self.count = 0
+        self.work = 0
 
     def add(self, found: Mapping[str, Any]) -> None:
         """File one object."""
@@ -100,7 +105,7 @@ class Shapes:
         return nested
 
     def _open(self, form: Form, head: tuple[str, ...], found: Mapping[str, Any]) -> Group:
-        if len(self.groups) >= MOST_FORMS:
+        if len(self.groups) >= MOST_FORMS or self.work > MOST_WORK:
             self.settle()
         names: list[Name] = [(key,) for key in found]
         names += [(key, inner) for key in head for inner in _inner(found[key]) or ()]
@@ -110,6 +115,7 @@ class Shapes:
             if name != ("_id",) and name not in self.closed and (value is None or type(value) in _TAGS):
                 group.tags[name] = {}
         group.prepare()
+        self.work += len(names) * len(group.tags)
         return group
 
     def _admit(self, name: Name, table: dict[Any, int], value: Any) -> bool:
@@ -131,6 +137,11 @@ class Shapes:
 
     def settle(self) -> None:
         """Boil the groups down to one table per field."""
+        if len(self.values) > MOST_TAGS and self.work > MOST_WORK:
+            ranked = sorted(self.values, key=lambda name: (_is_number(self.values[name]), len(self.values[name]), name))
+            for name in ranked[MOST_TAGS:]:
+                self._close(name)
+        self.work = 0
         for group in self.groups.values():
             self.count += group.count
             for name in group.names:
@@ -197,6 +208,10 @@ class Shapes:
             tags = mine.tags.setdefault(name, {})
             for value, count in table.items():
                 tags[value] = tags.get(value, 0) + count
+
+
+def _is_number(values: set[Any]) -> bool:
+    return not any(type(value) in (str, bool) for value in values)
 
 
 def _inner(value: Any) -> tuple[str, ...] | None:

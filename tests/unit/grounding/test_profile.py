@@ -153,6 +153,15 @@ class TestDepth:
         assert len(folded[0].path) <= 12
         assert len(found.fields) < 20
 
+    def test_a_tree_that_branches_into_itself_ends_in_marked_folds(self) -> None:
+        def tree(depth: int) -> dict[str, Any]:
+            return {"value": depth} | ({"left": tree(depth - 1), "right": tree(depth - 1)} if depth else {})
+
+        found = container([tree(9) for _ in range(3)])
+
+        assert any(f.folded for f in found.fields)
+        assert len(found.fields) < 150
+
     def test_a_repeated_name_with_something_new_below_is_not_folded(self) -> None:
         document = {"a": {"a": {"a": {"a": {"a": {"a": {"leaf": 1}}}}}}}
 
@@ -180,6 +189,20 @@ class TestHostileSizes:
         found = container([{"_id": i} | {f"key {i} {j}": j for j in range(5000)} for i in range(10)])
 
         assert paths(found) == {"", "<*>", "_id"}
+
+    def test_wide_objects_of_ever_new_names_stay_cheap(self) -> None:
+        pool = random.Random(2)
+        names = [f"{a}{b}{c}" for a in "bcdfg" for b in "aeiou" for c in "klmnprst"]
+        found = container(
+            {"_id": i} | {f"{n}{i % 400}": pool.choice([1, "x"]) for n in names[:100]} for i in range(600)
+        )
+
+        assert len(found.fields) < 50
+
+    def test_numbered_columns_that_are_all_filled_are_names(self) -> None:
+        found = container({"_id": i, **{f"col_{n}": i for n in range(280)}} for i in range(20))
+
+        assert len(found.fields) == 281
 
     def test_one_document_of_many_wide_maps_is_read_whole(self) -> None:
         document = {
