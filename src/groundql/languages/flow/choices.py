@@ -7,12 +7,12 @@ from typing import Any
 from groundql.core.kind import NOTHING, Kind
 from groundql.languages.flow.context import Context
 from groundql.languages.flow.evaluation import arguments, evaluate, handles, named_arguments, note_literal, positional
-from groundql.languages.flow.literals import as_list, as_object, operator_of
+from groundql.languages.flow.literals import LITERALS, as_list, as_object, operator_of
 from groundql.languages.flow.results import CONVERSIONS
 from groundql.languages.flow.types import ANY, Type, computed, of_kinds, record, unite_all
 
 
-@handles("$literal")
+@handles(*LITERALS)
 def literal(ctx: Context, name: str, spec: Any) -> Type:
     """Take the argument as it stands."""
     return note_literal(ctx, spec)

@@ -42,6 +42,10 @@ _KINDS: Final[tuple[tuple[type | tuple[type, ...], Kind], ...]] = (
 )
 
 
+LITERALS: Final = ("$literal", "$const")
+"""Operators that take their argument as it stands."""
+
+
 def kind_of(value: object) -> Kind:
     """Tell the kind of a BSON value."""
     if value is None:
@@ -112,7 +116,7 @@ def is_constant(value: Any, depth: int = 64) -> bool:
     spec = as_object(value)
     if spec is None:
         return True
-    if "$literal" in spec:
+    if operator_of(spec) in LITERALS:
         return True
     return not any(name.startswith("$") for name in spec) and all(is_constant(v, depth - 1) for v in spec.values())
 
@@ -121,7 +125,8 @@ def constant(value: Any) -> Any:
     """Return what a constant expression stands for."""
     spec = as_object(value)
     if spec is not None:
-        return spec["$literal"] if "$literal" in spec else {name: constant(v) for name, v in spec.items()}
+        name = operator_of(spec)
+        return spec[name] if name in LITERALS else {name: constant(v) for name, v in spec.items()}
     items = as_list(value)
     return [constant(item) for item in items] if items is not None else value
 

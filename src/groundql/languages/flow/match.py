@@ -22,6 +22,7 @@ _SILENT: Final = frozenset(
         "$mod",
         "$options",
         "$geoWithin",
+        "$within",
         "$geoIntersects",
         "$near",
         "$nearSphere",

@@ -154,7 +154,17 @@ FRACTIONS: Final = frozenset(["$divide", "$exp", "$ln", "$log", "$log10", "$sqrt
 """Operators that return a double, or a decimal where an argument is one."""
 
 OPAQUE: Final = frozenset(
-    ["$meta", "$function", "$accumulator", "$serializeEJSON", "$deserializeEJSON", "$hash", "$hexHash"]
+    [
+        "$meta",
+        "$toArray",
+        "$toObject",
+        "$function",
+        "$accumulator",
+        "$serializeEJSON",
+        "$deserializeEJSON",
+        "$hash",
+        "$hexHash",
+    ]
 )
 """Known operators of whose results nothing is known."""
 
