@@ -18,15 +18,16 @@ from groundql.core.catalog import Catalog, Container, Field
 from groundql.core.finding import Finding
 from groundql.core.path import Path
 from groundql.core.ports import Check, Database, Env, Model
-from groundql.core.program import Program
+from groundql.core.program import Admitted, Program
 from groundql.core.rows import Limits, Rows
 from groundql.core.trace import Trace
+from groundql.databases.known_limits import EMBEDDED_ENGINE
 from groundql.errors import InputError, ModelUnavailable
 from groundql.grounding.card import Card, describe_container, describe_field, write_card
 from groundql.grounding.grounder import CatalogGrounder, open_grounding
 from groundql.grounding.sample import Progress, SamplePolicy
 from groundql.grounding.store import GroundingStore
-from groundql.languages.read import claims_of, parse
+from groundql.languages.read import Parsed, claims_of, parse
 from groundql.languages.safety import admit
 from groundql.solvers.explain import explain
 from groundql.solvers.recipes import GATES, PROBES, SOLVERS
@@ -36,12 +37,16 @@ Listen = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What checking, and perhaps running, a pasted program came to. `rows` is None when it did not run."""
+    """What checking, and perhaps running, a pasted program came to. `rows` is None when it did not run.
+
+    `notes` say what of the text was left out of the program.
+    """
 
     program: Program
     candidate: Candidate
     evidence: Evidence = Evidence()
     elapsed_s: float = 0.0
+    notes: tuple[str, ...] = ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -143,9 +148,9 @@ class Service:
         Raises: ProgramSyntaxError when it cannot be read.
         """
         started_s = time.monotonic()
-        read = parse(program, self.database.dialect, container) if isinstance(program, str) else program
-        candidate, _, _ = await self._checked(read)
-        return Report(read, candidate, elapsed_s=time.monotonic() - started_s)
+        read = await self._read(program, container)
+        candidate, _, _ = await self._checked(read.program)
+        return Report(read.program, candidate, elapsed_s=time.monotonic() - started_s, notes=read.notes)
 
     async def run(
         self,
@@ -161,19 +166,13 @@ class Service:
         Raises: ProgramSyntaxError when it cannot be read.
         """
         started_s = time.monotonic()
-        read = parse(program, self.database.dialect, container) if isinstance(program, str) else program
-        candidate, grounding, env = await self._checked(read)
-        admitted = admit(read)
-        if isinstance(admitted, Finding) or (candidate.blocking and not anyway):
-            return Report(read, candidate, elapsed_s=time.monotonic() - started_s)
-        try:
-            candidate = replace(candidate, rows=await self.database.execute(admitted, limits or self.limits))
-        except REPAIRABLE as error:
-            candidate = replace(candidate, findings=(*candidate.findings, classify(error)))
-            return Report(read, candidate, elapsed_s=time.monotonic() - started_s)
-        candidate = await _with(candidate, PROBES, grounding, env)
-        evidence = await explain(candidate, grounding, env)
-        return Report(read, candidate, evidence, time.monotonic() - started_s)
+        read = await self._read(program, container)
+        candidate, grounding, env = await self._checked(read.program)
+        report = Report(read.program, candidate, notes=read.notes)
+        admitted = admit(read.program)
+        if not isinstance(admitted, Finding) and (anyway or not candidate.blocking):
+            report = await self._executed(report, admitted, limits or self.limits, grounding, env)
+        return replace(report, elapsed_s=time.monotonic() - started_s)
 
     async def ground(self, *, refresh: bool = True, listen: Listen | None = None) -> Catalog:
         """Build the stored grounding anew, or open it when it fits the data."""
@@ -204,6 +203,25 @@ class Service:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    async def _read(self, program: Program | str, container: str | None) -> Parsed:
+        if not isinstance(program, str):
+            return Parsed(program)
+        catalog = (await self.grounder()).catalog
+        # files have no database name that anybody could have pasted
+        own = None if catalog.server.startswith(EMBEDDED_ENGINE) else catalog.database
+        return parse(program, self.database.dialect, container, own)
+
+    async def _executed(
+        self, report: Report, admitted: Admitted, limits: Limits, grounding: Grounding, env: Env
+    ) -> Report:
+        candidate = report.candidate
+        try:
+            candidate = replace(candidate, rows=await self.database.execute(admitted, limits))
+        except REPAIRABLE as error:
+            return replace(report, candidate=replace(candidate, findings=(*candidate.findings, classify(error))))
+        candidate = await _with(candidate, PROBES, grounding, env)
+        return replace(report, candidate=candidate, evidence=await explain(candidate, grounding, env))
 
     async def _checked(self, program: Program) -> tuple[Candidate, Grounding, Env]:
         grounder = await self.grounder()

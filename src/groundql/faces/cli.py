@@ -39,6 +39,7 @@ from groundql.faces.show import (
     show_evidence,
     show_findings,
     show_json,
+    show_notes,
     show_rows,
 )
 from groundql.service import Report, Service
@@ -262,6 +263,7 @@ def run_query(
             async with await opened(settings, live) as service:
                 await require_data(service)
                 report = await service.run(text, container=collection or None, anyway=anyway)
+        show_notes(report.notes, err)
         if output is Format.JSON:
             show_json(report_data(report))
         elif report.rows is not None:
@@ -319,6 +321,7 @@ def _ground_record(container: Any) -> dict[str, Any]:
 
 
 def _show_findings(report: Report, output: Format) -> None:
+    show_notes(report.notes, err)
     if output is Format.JSON:
         show_json(report_data(report))
     elif output is Format.TABLE:

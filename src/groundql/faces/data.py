@@ -50,6 +50,7 @@ def report_data(report: Report) -> dict[str, Any]:
     return {
         "blocked": report.is_blocked,
         "query": program_data(report.program),
+        "notes": list(report.notes),
         "findings": [finding_data(f) for f in report.findings],
         **rows_data(report.rows),
         "evidence": evidence_data(report.evidence) if report.rows is not None else None,

@@ -160,6 +160,12 @@ def _tokens(usage: Usage) -> str:
     return f"{usage.prompt_tokens:,}{cached} + {usage.completion_tokens:,} tokens"
 
 
+def show_notes(notes: Iterable[str], to: Console) -> None:
+    """Write what of a pasted text was left out."""
+    for note in notes:
+        to.print(f"[yellow]note[/]     {escape(note)}")
+
+
 def show_findings(findings: Iterable[Finding], to: Console) -> None:
     """Write findings, one a line, blocking first."""
     for finding in sorted(findings, key=lambda f: not f.blocking):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
 from groundql.core.catalog import Catalog
@@ -9,19 +10,28 @@ from groundql.core.program import Claims, MqlProgram, Program, SqlProgram
 from groundql.errors import InputError
 from groundql.languages import writing
 from groundql.languages.flow import analyse
-from groundql.languages.mongosh import parse_program
+from groundql.languages.mongosh import read_query
 
 Form: TypeAlias = Literal["shell", "ejson", "python", "javascript"]
 
 
-def parse(text: str, dialect: str, container: str | None = None) -> Program:
-    """Read what a person pasted.
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A program as read from text, with notes on what was left out of it."""
+
+    program: Program
+    notes: tuple[str, ...] = ()
+
+
+def parse(text: str, dialect: str, container: str | None = None, database: str | None = None) -> Parsed:
+    """Read what a person pasted. `container` is a bare pipeline's; `database` the only one the text may name.
 
     Raises: ProgramSyntaxError with the place; InputError for a dialect that cannot be read yet.
     """
     if dialect != "mongodb":
         raise InputError(f"cannot read {dialect} programs", hint="MongoDB is the database this version speaks to")
-    return parse_program(text, container)
+    reading = read_query(text, container, database)
+    return Parsed(reading.program, reading.notes)
 
 
 def claims_of(program: Program, catalog: Catalog) -> Claims:
