@@ -13,6 +13,7 @@ from groundql.checking.rewrites import stored_forms, whole_limits
 from groundql.core.answer import Grounding, Question
 from groundql.core.ports import Env, Solver
 from groundql.solvers.arbitrate import arbitrated_cluster
+from groundql.solvers.local import LOCAL
 from groundql.solvers.loop import Loop
 from groundql.solvers.prompting import draft_pipeline
 
@@ -39,4 +40,4 @@ VALUE: Final = replace(
 )
 SAG: Final = replace(VALUE, name="sag", attempts=3, eager=2, choose=arbitrated_cluster)
 
-SOLVERS: Final[Mapping[str, Solver]] = {s.name: s for s in (CARD, GATED, VALUE, SAG)}
+SOLVERS: Final[Mapping[str, Solver]] = {s.name: s for s in (CARD, GATED, VALUE, SAG, LOCAL)}
