@@ -28,7 +28,7 @@ from groundql.solvers.local_focus import Focus, focus_on
 from groundql.solvers.local_mend import mend_query
 from groundql.solvers.prompting import fill
 
-EXAMPLES: Final = 7
+EXAMPLES: Final = 8
 REPLY_TOKENS: Final = 320
 MOST_OVERVIEW: Final = 24
 QUERY: Final = "query"

@@ -11,12 +11,15 @@ from groundql.core.catalog import Container, Witness
 from groundql.core.path import ENTRIES, ITEMS
 from groundql.errors import InputError
 from groundql.grounding.names import as_name
+from groundql.grounding.relevance import weigh
 from groundql.grounding.terms import read_terms
 from groundql.grounding.words import fold, stem_text
+from groundql.semantic.query_schema import usable_refs
 from groundql.semantic.ref import Ref, field_at, resolve_ref
 from groundql.semantic.roles import MOST_CATEGORIES
 
 _HOW_MANY: Final = re.compile(r"\s*(in |for |on |at |of )?how many\b", re.IGNORECASE)
+_COUNTING: Final = re.compile(r"\b(how many|how often|count|number|total|many)\b", re.IGNORECASE)
 _EACH: Final = re.compile(r"\b(each|every|per|by)\b", re.IGNORECASE)
 
 
@@ -31,6 +34,9 @@ def mend_query(query: Mapping[str, Any], grounding: Grounding) -> tuple[dict[str
         for part in ("select", "order_by", "limit", "distinct"):
             mended.pop(part, None)
         mended["metrics"] = [{"op": "count"}]
+    if (wanted := _value_asked_for(mended, container, grounding)) is not None:
+        mended = {**{k: v for k, v in mended.items() if k != "metrics"}, "select": [wanted]}
+        notes.append(f"the question asks for {wanted}, not for a count")
     asked = read_terms(grounding.question).limit
     if asked is not None and "limit" not in mended and "order_by" in mended:
         mended["limit"] = asked.number
@@ -40,6 +46,21 @@ def mend_query(query: Mapping[str, Any], grounding: Grounding) -> tuple[dict[str
     if filters:
         mended["filters"] = filters
     return mended, tuple(notes)
+
+
+def _value_asked_for(query: Mapping[str, Any], container: Container, grounding: Grounding) -> str | None:
+    """The value that a question names best, where a mere count was drafted for one that does not ask how many."""
+    if query.get("metrics") != [{"op": "count"}] or "group_by" in query or _COUNTING.search(grounding.question.text):
+        return None
+    used = set(_texts(query.get("filters")))
+    relevance = weigh(grounding)
+    worth = {
+        str(ref): sum(relevance.of(container.name, ref.path).values())
+        for ref in usable_refs(container)
+        if str(ref) not in used and not ref.hops
+    }
+    best = max(worth, key=lambda text: worth[text], default=None)
+    return best if best is not None and worth[best] > 0 else None
 
 
 def _restrictions(

@@ -112,3 +112,15 @@ def test_a_word_that_names_a_field_is_not_taken_as_a_value():
         {"container": "places"}, grounding("How many of each kind?", seen("kind", "country", "Kind"))
     )
     assert "filters" not in mended
+
+
+def test_a_count_drafted_for_a_question_about_a_value_shows_the_value():
+    query = {
+        "container": "places",
+        "filters": [{"path": "country", "op": "eq", "value": "FR"}],
+        "metrics": [{"op": "count"}],
+    }
+    mended, _ = mend_query(query, grounding("What is the size of the place in FR?"))
+    assert mended == {"container": "places", "filters": query["filters"], "select": ["size"]}
+    for question in ("How many places are in FR?", "What is the number of places in FR?"):
+        assert mend_query(query, grounding(question))[0] == query
