@@ -25,7 +25,6 @@ from groundql.core.program import Admitted, MqlProgram, Stage
 from groundql.core.rows import Limits
 from groundql.errors import DatabaseError, DatabaseUnreachable
 from groundql.grounding.profile import Profiler
-from groundql.grounding.variants import Tag
 from groundql.languages.safety import admit
 
 BREATH: Final = 50
@@ -37,6 +36,8 @@ STRIDE: Final = 50
 FRESH_SHARE: Final = 0.5
 """A random draw with fewer new documents than this share of what chance would give is not random."""
 MOST_TAGS: Final = 8
+MOST_FOR_VARIANTS: Final = 0.5
+"""Share of the time budget after which no more variants are drawn on purpose: some is left to see the rest."""
 MOST_COUNTED: Final = 100
 GLANCE: Final = 20
 """Documents drawn for a rare value of a field that explains nothing so far: enough to see whether it would."""
@@ -59,7 +60,7 @@ class SamplePolicy:
     unseen_share: float = 0.001
     first: int = 1000
     edge: int = 200
-    per_variant: int = 200
+    per_variant: int = 100
     least_documents: int = 50
     server_documents: int = 500
     at_once: int = 4
@@ -110,8 +111,8 @@ class Drawing:
         self._weighed_bytes = 0
         self._drawn = 0
         self._asked: set[tuple[str, Any, int]] = set()
-        self._counts: dict[str, list[Any]] = {}
-        self._can_count = database.dialect == "mongodb"
+        self._values: dict[str, tuple[Any, ...]] = {}
+        self._can_list = database.dialect == "mongodb"
 
     async def run(self) -> Sampling:
         """Read the container.
@@ -259,24 +260,31 @@ class Drawing:
 
     async def _variants(self) -> None:
         """Draw the values of fields that may tell variants apart, as far as they were seen too seldom."""
-        for tag in self._profiler.tags()[:MOST_TAGS]:
-            enough = self._policy.per_variant if tag.discriminates else min(GLANCE, self._policy.per_variant)
-            for value in await self._values(tag):
+        tags = self._profiler.tags()[:MOST_TAGS]
+        await self._count_values([tag.name for tag in tags if tag.name not in self._values])
+        for tag in tags:
+            # A glance need not be random, and a head is found without reading the whole container.
+            draw, enough = (Draw.RANDOM, self._policy.per_variant) if tag.discriminates else (Draw.HEAD, GLANCE)
+            values = {*self._values.get(tag.name, ()), *tag.counts}
+            for value in sorted(values, key=lambda v: (type(v).__name__, str(v))):
                 if tag.counts.get(value, 0) < enough and (tag.name, value, enough) not in self._asked:
+                    if time.monotonic() - self._started_s > MOST_FOR_VARIANTS * self._policy.elapsed_s:
+                        return
                     self._asked.add((tag.name, value, enough))
-                    await self._tried(Draw.RANDOM, enough, {tag.name: value})
+                    await self._tried(draw, enough, {tag.name: value})
 
-    async def _values(self, tag: Tag) -> list[Any]:
-        """List the values of a field: all that the server counts, or those seen where it cannot."""
-        if tag.name not in self._counts:
-            stages: list[Stage] = [{"$group": {"_id": "$" + tag.name, "n": {"$sum": 1}}}, {"$limit": MOST_COUNTED}]
-            rows = await self._run(stages) if self._can_count else None
-            self._can_count = self._can_count and rows is not None
-            values = [row.get("_id") for row in rows or ()]
-            self._counts[tag.name] = (
-                [v for v in values if type(v) in (str, int, bool)] if len(values) < MOST_COUNTED else []
-            )
-        return sorted({*self._counts[tag.name], *tag.counts}, key=lambda v: (type(v).__name__, str(v)))
+    async def _count_values(self, names: list[str]) -> None:
+        """Have the server list all values of some fields, in one scan; without it those seen must do."""
+        self._values.update(dict.fromkeys(names, ()))
+        if not names or not self._can_list:
+            return
+        sets: dict[str, Any] = {f"v{at}": {"$addToSet": "$" + name} for at, name in enumerate(names)}
+        rows = await self._run([{"$group": {"_id": None, **sets}}])
+        self._can_list = rows is not None
+        for at, name in enumerate(names):
+            found = [v for row in rows or () for v in row.get(f"v{at}", ()) if type(v) in (str, int, bool)]
+            if len(found) < MOST_COUNTED:
+                self._values[name] = tuple(found)
 
     async def _strides(self, size: int) -> None:
         """Read short stretches at equal distances, each time between those read before."""

@@ -51,9 +51,9 @@ class Shelf(MemoryDatabase):
                 return [{name: len(self._shelf)}]
             case ({"$skip": skip}, {"$limit": limit}):
                 return list(self._shelf[skip : skip + limit])
-            case ({"$group": {"_id": field}}, {"$limit": _}):
-                values = {d.get(field[1:]) for d in self._shelf}
-                return [{"_id": value, "n": 1} for value in values]
+            case ({"$group": {"_id": None, **sets}},):
+                fields = {name: str(wanted["$addToSet"])[1:] for name, wanted in sets.items()}
+                return [{n: list({d[f] for d in self._shelf if f in d}) for n, f in fields.items()}]
             case other:
                 raise AssertionError(f"unexpected program {other}")
 
