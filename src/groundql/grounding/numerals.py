@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import islice
 from typing import Final
 
 from groundql.grounding.spans import mask_wholes
@@ -69,6 +70,9 @@ class LimitAsk:
     implied: bool = False
 
 
+_AROUND: Final = 90
+"""Characters around a number that may give it its role."""
+_MOST_NUMBERS: Final = 150
 _SMALL = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
     seventeen eighteen nineteen"""
 _LARGE = "twenty thirty forty fifty sixty seventy eighty ninety"
@@ -96,7 +100,7 @@ SUPERLATIVE: Final = rf"(?:most|least|top|best|worst|fewest|{_NOT_EST}\w+est)"
 _TIME: Final = r"(?:second|sec|minute|min|hour|day|night|week|weekend|month|quarter|year|decade|centur(?:y|ie))s?"
 _ROWS: Final = r"(?:results?|rows?|records?|entries|entry|items?|documents?|lines?|hits?|answers?)"
 _SHAPE: Final = (
-    r"(?:decimals?|decimal\s+(?:places?|points?)|digits?|places|columns?|fields?|characters?|letters?|words?|"
+    r"(?:decimals?|decimal\s+(?:places?|points?)|digits?|places\s+after|columns?|fields?|characters?|letters?|words?|"
     r"significant\s+\w+)"
 )
 _ASK: Final = (
@@ -177,7 +181,7 @@ def numbers_of(text: str) -> tuple[NumberTerm, ...]:
     """Return every number of a text with its role, in order of appearance."""
     plain = _TOP_HYPHEN.sub(lambda m: f"{m[1]} ", mask_wholes(text))
     terms: list[NumberTerm] = []
-    for match in _NUMBER.finditer(plain):
+    for match in islice(_NUMBER.finditer(plain), _MOST_NUMBERS):
         term = _classify(plain, text, match, terms[-1] if terms else None)
         if term is None:
             continue
@@ -206,9 +210,14 @@ def limit_of(text: str) -> LimitAsk | None:
     return next(iter(limits_of(text)), None) or _implied(text)
 
 
+def left_of(text: str, end: int, width: int = _AROUND) -> str:
+    """Return the stretch before a place, bounded; what was cut off cannot be taken for the start of the text."""
+    return text[:end] if end <= width else f"_ {text[end - width : end]}"
+
+
 def _classify(text: str, said_text: str, match: re.Match[str], before: NumberTerm | None) -> NumberTerm | None:
     number, start, end = _value(match), match.start(), match.end()
-    left, right = text[:start], text[end:]
+    left, right = left_of(text, start), text[end : end + _AROUND]
     percent = re.match(r"\s*(?:%|percent\b|per\s+cent\b)", right, re.IGNORECASE)
     unit = "%" if percent else match["money"] or _unit(right)
     operator, said = _comparison(left, right, text, start, end, before)
@@ -273,12 +282,13 @@ def _comparison(left: str, right: str, text: str, start: int, end: int, before: 
     """The operator that the words around a number give it, and those words with it."""
     for pattern, operator in _BEFORE:
         if found := pattern.search(left):
-            return operator, text[found.start() : end].strip()
+            return operator, f"{left[found.start() :]}{text[start:end]}".strip()
     if before is not None and _SECOND.match(text[before.end : start]):
-        opened = _BETWEEN.search(text[: before.start])
+        lead = left_of(text, before.start)
+        opened = _BETWEEN.search(lead)
         dashed = re.match(r"^\s*[-–—]\s*$", text[before.end : start]) and before.number < text_number(text[start:end])
         if opened or dashed:
-            return "$lte", text[opened.start() if opened else before.start : end].strip()
+            return "$lte", f"{lead[opened.start() :] if opened else ''}{text[before.start : end]}".strip()
     if _PLUS.match(right):
         return "$gte", text[start : end + 1]
     for pattern, operator in _AFTER:
@@ -296,7 +306,7 @@ def _closes_range(text: str, first: NumberTerm, second: NumberTerm) -> bool:
 
 
 def _limit_words(text: str, start: int, end: int) -> str:
-    lead = re.search(r"(?:[\w-]+\s+){0,3}$", text[:start])
+    lead = re.search(r"(?:[\w-]+\s+){0,3}$", left_of(text, start))
     return " ".join(f"{lead[0] if lead else ''}{text[start:end]}".split())
 
 

@@ -14,6 +14,7 @@ from groundql.grounding.numerals import (
     LimitAsk,
     NumberRole,
     NumberTerm,
+    left_of,
     limit_of,
     limits_of,
     numbers_of,
@@ -170,7 +171,7 @@ def _named(text: str, dates: tuple[DateAsk, ...]) -> tuple[Term, ...]:
 
 def _quoted(text: str) -> Iterator[Term]:
     for start, end, inner in quoted_spans(text):
-        label = _is_label(text[:start])
+        label = _is_label(left_of(text, start, 120))
         yield Term(inner.strip(), TermKind.QUOTED, start, end, negated=_is_negated(text, start), label=label)
 
 
@@ -212,15 +213,15 @@ def _is_part_of_name(rest: str, match: re.Match[str]) -> bool:
     """Whether capitals or a short "3-D" stand beside a capitalised word, as in "DC Comics": that is one name."""
     if not re.fullmatch(r"[A-Z]+|\d-[A-Z]", match[0]):
         return False
-    before = re.search(r"(?P<word>[A-Z][a-z][\w'’.-]*) $", rest[: match.start()])
-    opens = before is not None and bool(_SENTENCE.search(rest[: before.start()]))
+    before = re.search(r"(?P<word>[A-Z][a-z][\w'’.-]*) $", left_of(rest, match.start(), 60))
+    opens = before is not None and bool(_SENTENCE.search(before.string[: before.start()]))
     return bool(re.match(r" [A-Z][a-z]", rest[match.end() :])) or (before is not None and not opens)
 
 
 def _titled(text: str, rest: str) -> Iterator[Term]:
     for match in _TITLE.finditer(rest):
         phrase = match[0].rstrip(".'’-&+ ")
-        opens = bool(_SENTENCE.search(text[: match.start()]))
+        opens = bool(_SENTENCE.search(left_of(text, match.start(), 40)))
         start, phrase = _without_lead(phrase, match.start(), opens)
         words = phrase.split()
         if not words or "__" in phrase or (len(words) == 1 and (opens and start == match.start())):
@@ -279,13 +280,13 @@ def _is_run(words: list[str], stretch: str) -> bool:
 
 def _near(text: str, start: int, end: int) -> tuple[str, ...]:
     """The words right before and after a number, plural endings folded: what it may be the number of."""
-    before = _TOKEN.findall(text[:start])[-2:]
-    after = _TOKEN.findall(text[end:])[:2]
+    before = _TOKEN.findall(left_of(text, start))[-2:]
+    after = _TOKEN.findall(text[end : end + 60])[:2]
     return tuple(stem(fold(w)) for w in (*before, *after) if fold(w) not in STOP_WORDS)
 
 
 def _is_negated(text: str, start: int) -> bool:
-    return bool(_NEGATION.search(text[max(0, start - 60) : start]))
+    return bool(_NEGATION.search(left_of(text, start, 60)))
 
 
 def _is_shouted(text: str) -> bool:

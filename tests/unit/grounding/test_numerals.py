@@ -25,6 +25,7 @@ LIMITS = {
     "show a dozen heroes": 12,
     "List the last 4 orders": 4,
     "bottom 6 teams": 6,
+    "In which five places are the most brands at home?": 5,
     "Which five languages have the status official in the most territories?": 5,
 }
 NO_LIMITS = [

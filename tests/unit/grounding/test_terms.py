@@ -120,3 +120,9 @@ def test_hints_are_read_but_have_no_place_in_the_question() -> None:
 def test_a_very_long_question_is_read_in_bounded_time() -> None:
     terms = read_terms(Question("open order from New York " * 20_000))
     assert len(terms.runs) <= 600
+
+
+@pytest.mark.parametrize("piece", ["1 ", "5 or ", "2014-", "as 'x', ", "1,000 ", "not x, ", "Aa ", "the most ", "'"])
+def test_endless_repetition_is_read_in_bounded_steps(piece: str) -> None:
+    terms = read_terms(Question(piece * 4000, today=dt.date(2024, 5, 1)))
+    assert len(terms.numbers) <= 150
