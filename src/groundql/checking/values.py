@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from groundql.checking.nearest import nearest_names
 from groundql.core.answer import Grounding
-from groundql.core.catalog import Container, Field, Witness
+from groundql.core.catalog import Container, Field, KeySpace, Witness
 from groundql.core.finding import Code, Finding
+from groundql.core.kind import Kind
 from groundql.core.path import ITEMS, Path
-from groundql.core.program import Claims, Comparison, ReadStatus
+from groundql.core.program import Claims, Comparison, Read, ReadStatus
 from groundql.grounding.words import fold
 
 EXACT: Final = frozenset({"$eq", "$in", "$all"})
@@ -29,7 +31,7 @@ def _compared(comparison: Comparison, grounding: Grounding) -> Iterable[Finding]
     container = grounding.catalog.get(read.container)
     if comparison.operator not in EXACT or read.status is not ReadStatus.STORED or container is None or not read.path:
         return
-    field = _value_field(container, read.path)
+    field = _keys_field(container, read) or _value_field(container, read.path)
     for value in _texts_of(comparison.value):
         found = _judge(value, comparison, field, container, grounding.witnesses)
         if found is not None:
@@ -41,6 +43,18 @@ def _texts_of(value: Any) -> Iterable[str]:
         yield value
     elif isinstance(value, list | tuple):
         yield from (v for v in value if isinstance(v, str))  # pyright: ignore[reportUnknownVariableType]
+
+
+def _keys_field(container: Container, read: Read) -> Field | None:
+    """A map whose keys are compared, as a field that stores its keys as text."""
+    field = container.get(read.path) if read.path else None
+    if field is None or field.keys is None or read.kinds != frozenset({Kind.STRING}):
+        return None
+    return replace(field, values=field.keys.examples, distinct=field.keys.distinct, complete=_all_shown(field.keys))
+
+
+def _all_shown(keys: KeySpace) -> bool:
+    return keys.complete and len(keys.examples) >= keys.distinct
 
 
 def _value_field(container: Container, path: Path) -> Field | None:
@@ -74,7 +88,7 @@ def _stored_here(field: Field | None, container: Container, witnesses: Sequence[
     here.update(
         w.stored
         for w in witnesses
-        if w.container == container.name and w.path == field.path and not w.is_key and isinstance(w.stored, str)
+        if w.container == container.name and w.path == field.path and isinstance(w.stored, str)
     )
     return frozenset(here)
 

@@ -85,6 +85,10 @@ class Path:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Path) and self.steps == other.steps
 
+    def __reduce__(self) -> tuple[type[Path], tuple[tuple[Step, ...]]]:
+        # a cached hash must not travel: text hashes differ from process to process
+        return Path, (self.steps,)
+
     def __lt__(self, other: Path) -> bool:
         """Order by depth-first text, so that a parent stands before its children."""
         return [_order(s) for s in self.steps] < [_order(s) for s in other.steps]

@@ -245,3 +245,13 @@ def test_the_number_of_rows_asked_for_is_compared_with_the_limit(
 )
 def test_thresholds_and_other_ways_to_keep_a_few_are_no_missing_limit(text: str, stages: list[dict[str, Any]]) -> None:
     assert not checked(limit_findings, *stages, text=text)
+
+
+def keyed(key: str) -> list[Finding]:
+    entries = {"$project": {"e": {"$objectToArray": "$scores"}}}
+    return checked(value_findings, entries, {"$unwind": "$e"}, {"$match": {"e.k": key}})
+
+
+def test_a_key_that_the_map_lacks_is_told_where_all_keys_are_known() -> None:
+    assert not keyed("2003")
+    assert codes(keyed("1812")) == [Code.VALUE_ABSENT]
