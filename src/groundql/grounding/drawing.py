@@ -131,6 +131,11 @@ class Drawing:
         elapsed_s = time.monotonic() - self._started_s
         return Sampling(self._profiler.documents, stop, unseen, self.read_bytes, elapsed_s)
 
+    @property
+    def total(self) -> int | None:
+        """How many documents the container has, as far as is known."""
+        return self._total
+
     def progress(self, profiler: Profiler, stop: StopReason | None = None) -> Progress:
         """Say how far the reading is."""
         return Progress(self._info.name, profiler.documents, self._total, profiler.paths, stop is not None, stop)

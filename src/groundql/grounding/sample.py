@@ -113,6 +113,8 @@ async def _read(
             read = _Read(*await describe_on_server(database, info, policy, version))
         else:
             read = _Read(profiler, await drawing.run())
+            is_whole = read.sampling.stop is StopReason.EXHAUSTED
+            profiler.info = replace(info, documents=profiler.documents if is_whole else drawing.total)
     except Exception as error:
         sampling = Sampling(
             profiler.documents, StopReason.FAILED, 1.0, drawing.read_bytes, time.monotonic() - started_s

@@ -110,6 +110,7 @@ class TestSmallContainers:
         found = await profile_container(Shelf([{"_id": i} for i in range(50)]), INFO)
 
         assert found.container.sampling.stop is StopReason.EXHAUSTED
+        assert found.container.info.documents == 50
 
     async def test_an_empty_one_is_known_to_be_empty(self) -> None:
         found = await profile_container(Shelf([]), replace(INFO, documents=0))
