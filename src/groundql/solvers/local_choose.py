@@ -45,8 +45,8 @@ def same_answer(one: Candidate, other: Candidate, question: Question) -> bool:
     first, second = _values(one), _values(other)
     if _width(first) > _width(second):
         first, second = second, first
-    if asks_for_order(question) and all(_holds(wide, narrow) for narrow, wide in zip(first, second, strict=True)):
-        return True
+    if asks_for_order(question):
+        return all(_holds(wide, narrow) for narrow, wide in zip(first, second, strict=True))
     return _match(first, second)
 
 

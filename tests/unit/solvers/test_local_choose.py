@@ -71,6 +71,13 @@ async def test_surplus_columns_agree_and_the_question_decides_which_are_shown(qu
 
 
 @pytest.mark.anyio
+async def test_the_order_of_rows_counts_where_the_question_asks_for_one():
+    one, other = reading("query", {"n": "x"}, {"n": "y"}), reading("pipeline", {"n": "y"}, {"n": "x"})
+    assert (await choose("Which names are there?", one, other)).winner is not None
+    assert (await choose("Which names are there, sorted by size?", one, other)).abstains
+
+
+@pytest.mark.anyio
 async def test_a_surplus_column_does_not_hide_a_different_value():
     choice = await choose("Which?", reading("query", {"n": "x"}), reading("pipeline", {"n": "y", "p": 2}))
     assert choice.abstains
