@@ -1,9 +1,10 @@
-"""Time the program analysis on the gold pipelines of the sample worlds.
+"""Time the program analysis and the gates on the gold pipelines of the sample worlds.
 
     python benchmarks/flow.py [--rounds 20] [--world NAME] [--json]
 
 For each world: how many programs, stages and reads; the time of the first analysis on a fresh catalog (which builds
-the document types); and the median and the worst program after that, each the best of the rounds. Milliseconds.
+the document types); the median and the worst program after that; and the gates that ask no database (path, kind,
+value, number, limit) with the question at hand; each the best of the rounds. Milliseconds.
 """
 
 from __future__ import annotations
@@ -16,6 +17,11 @@ from dataclasses import asdict, dataclass
 from statistics import median
 
 from groundql.bench.worlds import World, list_worlds
+from groundql.checking.gates import container_findings, limit_findings, number_findings
+from groundql.checking.kinds import kind_findings
+from groundql.checking.paths import path_findings
+from groundql.checking.values import value_findings
+from groundql.core.answer import Grounding, Question
 from groundql.core.catalog import Catalog, ContainerInfo
 from groundql.core.program import MqlProgram
 from groundql.grounding.profile import Profiler
@@ -35,6 +41,8 @@ class Timing:
     first_ms: float
     median_ms: float
     worst_ms: float
+    gates_ms: float
+    gates_worst_ms: float
 
 
 def build_catalog(world: World) -> Catalog:
@@ -55,12 +63,26 @@ def measure(program: MqlProgram, catalog: Catalog) -> float:
     return 1000 * (time.perf_counter() - start)
 
 
+def measure_gates(program: MqlProgram, question: str, catalog: Catalog) -> float:
+    """Run the pure gates once. Units: milliseconds."""
+    claims, grounding = analyse(program, catalog), Grounding(Question(question), catalog)
+    start = time.perf_counter()
+    for rule in (container_findings, path_findings, kind_findings, value_findings, number_findings, limit_findings):
+        rule(claims, grounding)
+    return 1000 * (time.perf_counter() - start)
+
+
 def time_world(world: World, rounds: int) -> Timing:
     """Time every gold program of a world."""
     catalog = build_catalog(world)
-    programs = [parse_program(task.mql) for task in world.tasks()]
+    tasks = world.tasks()
+    programs = [parse_program(task.mql) for task in tasks]
     first = measure(programs[0], catalog)
     best = [min(measure(program, catalog) for _ in range(rounds)) for program in programs]
+    gates = [
+        min(measure_gates(program, task.nlq, catalog) for _ in range(rounds))
+        for program, task in zip(programs, tasks, strict=True)
+    ]
     return Timing(
         world.name,
         sum(len(c.fields) for c in catalog.containers),
@@ -70,16 +92,18 @@ def time_world(world: World, rounds: int) -> Timing:
         first,
         median(best),
         max(best),
+        median(gates),
+        max(gates),
     )
 
 
 def table(timings: list[Timing]) -> Iterator[str]:
     """Write the figures as lines."""
-    yield f"{'world':<12}{'paths':>7}{'programs':>10}{'stages':>8}{'reads':>7}{'first':>9}{'median':>9}{'worst':>9}  ms"
+    yield f"{'world':<12}{'paths':>7}{'programs':>10}{'stages':>8}{'reads':>7}{'first':>9}{'median':>9}{'worst':>9}{'gates':>9}{'worst':>9}  ms"
     for t in timings:
         yield (
             f"{t.world:<12}{t.paths:>7}{t.programs:>10}{t.stages:>8}{t.reads:>7}"
-            f"{t.first_ms:>9.2f}{t.median_ms:>9.2f}{t.worst_ms:>9.2f}"
+            f"{t.first_ms:>9.2f}{t.median_ms:>9.2f}{t.worst_ms:>9.2f}{t.gates_ms:>9.2f}{t.gates_worst_ms:>9.2f}"
         )
 
 

@@ -15,7 +15,7 @@ from groundql.core.answer import Candidate, Grounding
 from groundql.core.finding import Code, Finding
 from groundql.core.ports import Check, Env
 from groundql.core.program import Claims, Place
-from groundql.grounding.terms import LimitAsk, NumberTerm, limit_of, thresholds_of
+from groundql.grounding.terms import LimitAsk, NumberTerm, limits_of, thresholds_of
 
 Rule: TypeAlias = Callable[[Claims, Grounding], Sequence[Finding]]
 WHOLE: Final = Place(-1)
@@ -63,12 +63,11 @@ def number_findings(claims: Claims, grounding: Grounding) -> list[Finding]:
 
 def limit_findings(claims: Claims, grounding: Grounding) -> list[Finding]:
     """Compare the number of rows the question asks for with the program's limits."""
-    ask = limit_of(grounding.question.text)
-    if ask is None or ask.implied or ask.number in claims.numbers:
+    asks = [ask for ask in limits_of(grounding.question.text) if not ask.implied]
+    kept = {*claims.numbers, *(count for _, count in claims.limits)}
+    if not asks or any(ask.number in kept for ask in asks):
         return []
-    if any(count == ask.number for _, count in claims.limits):
-        return []
-    return [_limit_finding(ask, claims)]
+    return [_limit_finding(asks[0], claims)]
 
 
 def _limit_finding(ask: LimitAsk, claims: Claims) -> Finding:
@@ -114,9 +113,8 @@ def _date_numbers(value: Any) -> Iterable[float]:
 
 
 def _is_said(term: NumberTerm, said: frozenset[float]) -> bool:
-    number = term.number
-    # "more than 3" is also >= 4, and a share is also a percentage
-    same = (number, number / 100, number * 100, number - 1, number + 1, -number, 1 - number / 100)
+    # "at least n items" may be written as the existence of item number n - 1
+    same = (*term.accepts, term.number - 1, term.number + 1, -term.number)
     return any(abs(s - n) <= 1e-9 * max(1.0, abs(n)) for n in same for s in said)
 
 

@@ -143,12 +143,13 @@ def describe_witness(witness: Witness) -> str:
 def _unused(claims: Claims, grounding: Grounding) -> Iterable[Finding]:
     terms: dict[str, list[Witness]] = {}
     for witness in grounding.witnesses:
-        if witness.hard and isinstance(witness.stored, str):
+        if isinstance(witness.stored, str):
             terms.setdefault(witness.term, []).append(witness)
     applied, mentioned = _applied(claims), frozenset(fold(t) for t in claims.texts)
     for term, witnesses in terms.items():
-        if not any(_is_applied(w, applied) for w in witnesses):
-            yield _unused_finding(term, witnesses, mentioned)
+        # the question insists on the term, not on one place of it: a soft witness (a key, say) serves as well
+        if any(w.hard for w in witnesses) and not any(_is_applied(w, applied) for w in witnesses):
+            yield _unused_finding(term, [w for w in witnesses if w.hard], mentioned)
 
 
 def _applied(claims: Claims) -> frozenset[str]:
