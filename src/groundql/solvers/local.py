@@ -11,6 +11,7 @@ from groundql.core.answer import Grounding, Question
 from groundql.core.ports import Env
 from groundql.solvers.local_choose import agreeing_forms
 from groundql.solvers.local_draft import draft_two_forms
+from groundql.solvers.local_names import stored_names
 from groundql.solvers.loop import Loop
 
 
@@ -22,7 +23,7 @@ LOCAL: Final = Loop(
     name="local",
     ground=_ground,
     draft=draft_two_forms,
-    rewrites=(whole_limits, stored_forms),
+    rewrites=(whole_limits, stored_names, stored_forms),
     gates=(path_gate, kind_gate, value_gate, limit_gate),
     probes=(null_column_probe, leaked_id_probe),
     choose=agreeing_forms,

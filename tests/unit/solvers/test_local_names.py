@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from groundql.core.answer import Grounding, Question
+from groundql.core.program import MqlProgram
+from groundql.solvers.local_names import stored_names
+from tiny_catalog import catalog_of, container_of
+
+PLACES: list[dict[str, Any]] = [{"_id": 1, "time_zone": "a", "codes": {"iata": "X"}, "a": {"n": 1}, "b": {"n": 2}}]
+GROUNDING = Grounding(Question("?"), catalog_of(container_of("places", PLACES)))
+
+
+def renamed(*stages: dict[str, Any]) -> list[Any]:
+    program = stored_names(MqlProgram("places", stages), GROUNDING)
+    assert isinstance(program, MqlProgram)
+    return list(program.stages)
+
+
+@pytest.mark.parametrize(
+    ("stage", "mended"),
+    [
+        ({"$group": {"_id": "$time_zones"}}, {"$group": {"_id": "$time_zone"}}),
+        ({"$match": {"timeZone": "a"}}, {"$match": {"time_zone": "a"}}),
+        ({"$match": {"iata": "X"}}, {"$match": {"codes.iata": "X"}}),
+        ({"$project": {"code": "$iata"}}, {"$project": {"code": "$codes.iata"}}),
+    ],
+)
+def test_a_name_that_is_nearly_a_stored_one_becomes_it(stage: dict[str, Any], mended: dict[str, Any]):
+    assert renamed(stage) == [mended]
+
+
+@pytest.mark.parametrize(
+    "stage", [{"$match": {"n": 1}}, {"$match": {"height": 1}}, {"$match": {"time_zone": "time_zones"}}]
+)
+def test_a_name_that_could_be_two_paths_or_none_stays(stage: dict[str, Any]):
+    assert renamed(stage) == [stage]
+
+
+def test_names_that_the_pipeline_made_itself_stay():
+    stages = [{"$group": {"_id": "$time_zone", "time_zones": {"$sum": 1}}}, {"$sort": {"time_zones": -1}}]
+    assert renamed(*stages) == stages
+
+
+def test_what_is_no_pipeline_passes_through():
+    odd = MqlProgram("nowhere", ({"$match": {"x": 1}},))
+    assert stored_names(odd, GROUNDING) is odd
