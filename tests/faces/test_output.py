@@ -9,10 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from faces.command import ANSI, CommandLine, Ran
 from faces.conftest import EXACT, ITEMS, named
 from faces.stub_model import StubModel, draft
+from groundql.core.answer import Answer, Candidate, Outcome, Question
+from groundql.core.program import MqlProgram
+from groundql.core.rows import Rows
+from groundql.faces.show import show_answer
 
 ALL = "db.items.find({}).sort({_id: 1})"
 VERBS: dict[str, tuple[str, ...]] = {
@@ -210,3 +215,45 @@ def test_help_names_the_verbs(command: CommandLine) -> None:
     assert ran.code == 0
     for verb in ("ask", "describe", "check", "run", "ground", "load", "doctor", "model", "samples", "demo"):
         assert f" {verb} " in ran.out
+
+
+def test_an_abstention_shows_both_readings() -> None:
+    def reading(attempt: int, form: str, field: str) -> Candidate:
+        program = MqlProgram("items", ({"$sortByCount": f"${field}"},))
+        return Candidate(program, rows=Rows(({"_id": f"by {field}", "count": 2},)), attempt=attempt, form=form)
+
+    answer = Answer(
+        Outcome.ABSTAINED,
+        Question("which is the most frequent?"),
+        candidates=(reading(0, "query", "name"), reading(1, "pipeline", "note"), reading(2, "pipeline", "name")),
+        diagnosis="two readings of the question differ",
+    )
+    written = io.StringIO()
+    show_answer(answer, "shell", Console(file=written, soft_wrap=True))
+    text = written.getvalue()
+    assert "No answer" in text
+    assert "Reading 1 (query), 1 row:" in text
+    assert "Reading 2 (pipeline), 1 row:" in text
+    assert "Reading 3" not in text
+    assert '$sortByCount: "$note"' in text
+    assert '"by name"' in text
+
+
+def test_stored_text_cannot_control_a_terminal(command: CommandLine, fresh_database: Any, mongo_uri: str) -> None:
+    name = "evil\x1b[31m"
+    fresh_database[name].insert_many([{"_id": n, "key\x1b[2J": n, "kind": "Red\x1b[2J\nrow"} for n in range(3)])
+    uri = named(mongo_uri, fresh_database.name)
+    collection = 'db.getCollection("evil\\u001b[31m")'
+    for arguments in (
+        ("ground",),
+        ("describe",),
+        ("describe", name),
+        ("describe", "evil"),
+        ("describe", name, "key"),
+        ("check", f'{collection}.find({{kind: "red\\u001b[2j\\nrow", key: 1}})'),
+        ("run", "db.evil.find({})"),
+        ("run", f"{collection}.find({{}})"),
+        ("run", f'{collection}.find({{kind: "blue\\u001b[2J"}})', "--anyway"),
+    ):
+        ran = command(*arguments, "--db", uri)
+        assert "\x1b" not in ran.out + ran.err, arguments

@@ -32,9 +32,11 @@ from groundql.faces.demo import demo
 from groundql.faces.options import As, Db, Model, Output, Quiet, Rows, Seconds, resolve_db
 from groundql.faces.progress import Live
 from groundql.faces.show import (
+    LINE_CHARS,
     Format,
     console,
     rows_line,
+    safe,
     show_answer,
     show_evidence,
     show_findings,
@@ -42,6 +44,7 @@ from groundql.faces.show import (
     show_notes,
     show_rows,
 )
+from groundql.grounding.fence import clean
 from groundql.service import Report, Service
 
 T = TypeVar("T")
@@ -107,10 +110,10 @@ def show_error(error: GroundQLError, to: Console) -> None:
     """Write one clear line, and what to do next; what looks like a password in it is hidden."""
     place, message = getattr(error, "line", 0), redact(str(error))
     where = "" if not place or f"line {place}" in message else f" (line {place}, column {getattr(error, 'column', 0)})"
-    to.print(f"[bold red]error:[/] {escape(message)}{where}")
+    to.print(f"[bold red]error:[/] {safe(message)}{where}")
     if error.hint:
         lead = "" if error.hint.startswith("did you mean") else "try: "
-        to.print(f"[dim]  {lead}{escape(redact(error.hint))}[/]")
+        to.print(f"[dim]  {lead}{safe(redact(error.hint))}[/]")
 
 
 def go(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -328,7 +331,8 @@ def _show_findings(report: Report, output: Format) -> None:
         if not report.findings:
             err.print("[green]Nothing to remark.[/]")
         for finding in sorted(report.findings, key=lambda f: not f.blocking):
-            sys.stdout.write(f"{'blocking' if finding.blocking else 'advisory'} {finding.code.value}: {finding}\n")
+            weight, text = "blocking" if finding.blocking else "advisory", clean(str(finding), LINE_CHARS)
+            sys.stdout.write(f"{weight} {finding.code.value}: {text}\n")
     else:
         records = report_data(report)["findings"]
         show_rows(records, ["code", "blocking", "stage", "path", "message", "evidence", "nearest"], output)

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import anyio
 import typer
-from rich.markup import escape
 
 from groundql.bench.worlds import list_worlds
 from groundql.config import load_settings
@@ -19,7 +18,7 @@ from groundql.faces.data import plain
 from groundql.faces.doctor import State, examine
 from groundql.faces.options import Db, Model, Output, Quiet, resolve_db
 from groundql.faces.progress import Live, pull_text
-from groundql.faces.show import Format, console, show_json, show_rows
+from groundql.faces.show import Format, console, safe, show_json, show_rows
 from groundql.llm.local import model_status
 from groundql.llm.pull import DEFAULT_MODEL_FILE, MODEL_FILES, pull_model
 
@@ -70,8 +69,8 @@ def doctor(db: Db = "", model: Model = "", output: Output = Format.TABLE) -> int
     found = anyio.run(examine, settings)
     if output is Format.TABLE:
         for d in found:
-            remedy = f"\n          [dim]{escape(d.remedy)}[/]" if d.remedy else ""
-            out.print(f"{MARKS[d.state]}  [bold]{escape(d.part)}[/]: {escape(d.seen)}{remedy}")
+            remedy = f"\n          [dim]{safe(d.remedy)}[/]" if d.remedy else ""
+            out.print(f"{MARKS[d.state]}  [bold]{safe(d.part)}[/]: {safe(d.seen)}{remedy}")
     elif output is Format.JSON:
         show_json([plain(d) for d in found])
     else:

@@ -12,8 +12,11 @@ from rich.status import Status
 
 from groundql.core.trace import Event
 from groundql.databases.load import LoadProgress
+from groundql.grounding.fence import clean
 from groundql.grounding.sample import Progress
 from groundql.llm.pull import PullProgress
+
+LINE_CHARS = 400
 
 
 class Live:
@@ -32,13 +35,13 @@ class Live:
         if self._status is None:
             self._status = self._console.status("")
             self._status.start()
-        self._status.update(f"[dim]{escape(text)}[/]")
+        self._status.update(f"[dim]{escape(clean(text, LINE_CHARS))}[/]")
 
     def finish(self, text: str) -> None:
         """Leave one line about a finished part, once."""
         if not self._quiet and text not in self._done:
             self._done.add(text)
-            self._console.print(f"[dim]{escape(text)}[/]")
+            self._console.print(f"[dim]{escape(clean(text, LINE_CHARS))}[/]")
 
     def loading(self, progress: LoadProgress) -> None:
         """Show how far a data file is loaded."""

@@ -27,6 +27,9 @@ from groundql.solvers.explain import share_text
 
 CELL_CHARS = 80
 LISTED = 12
+READING_ROWS = 3
+READING_CHARS = 160
+LINE_CHARS = 4000
 
 
 class Format(StrEnum):
@@ -97,6 +100,11 @@ def cell_text(value: Any) -> str:
     return json.dumps(plain, ensure_ascii=False)
 
 
+def safe(text: str) -> str:
+    """Return a text as one line for a terminal: names and values in it can neither control nor colour it."""
+    return escape(clean(text, LINE_CHARS))
+
+
 def show_answer(answer: Answer, form: Form, to: Console) -> None:
     """Write, on standard error, the query, the evidence and what it cost; the rows go elsewhere."""
     if answer.program is not None:
@@ -107,8 +115,24 @@ def show_answer(answer: Answer, form: Form, to: Console) -> None:
     elif answer.outcome is Outcome.FAILED:
         to.print("[bold red]No answer.[/]")
     for line in answer.diagnosis.splitlines():
-        to.print(f"  {escape(line)}")
-    to.print(f"[dim]{escape(cost_text(answer))}[/]")
+        to.print(f"  {safe(line)}")
+    if answer.outcome is Outcome.ABSTAINED:
+        show_readings(answer, form, to)
+    to.print(f"[dim]{safe(cost_text(answer))}[/]")
+
+
+def show_readings(answer: Answer, form: Form, to: Console) -> None:
+    """Write the readings between which nothing decides: each query, and the rows it begins with."""
+    shown: list[Program] = []
+    for candidate in answer.candidates:
+        program, rows = candidate.program, candidate.rows
+        if program is None or rows is None or not candidate.is_clean or program in shown:
+            continue
+        shown.append(program)
+        to.print(f"[bold]Reading {len(shown)}[/] ({candidate.form}), {rows_line(rows)}:")
+        show_program(program, form, to)
+        for record in rows.records[:READING_ROWS]:
+            to.print(f"  {escape(clean(json.dumps(ejson(record), ensure_ascii=False), READING_CHARS))}")
 
 
 def show_program(program: Program, form: Form, to: Console) -> None:
@@ -123,21 +147,21 @@ def show_evidence(evidence: Evidence, to: Console) -> None:
     for witness in evidence.witnesses[:LISTED]:
         kind = "a key of" if witness.is_key else "stored at"
         where = f"{witness.container}.{witness.path}"
-        term, stored = escape(repr(witness.term)), escape(repr(witness.stored))
-        to.print(f"  [green]found[/]    {term} as {stored}, {kind} {escape(where)}")
+        term, stored = safe(repr(witness.term)), safe(repr(witness.stored))
+        to.print(f"  [green]found[/]    {term} as {stored}, {kind} {safe(where)}")
     for path in evidence.paths[:LISTED]:
-        where = escape(f"{path.container}.{path.path}")
+        where = safe(f"{path.container}.{path.path}")
         to.print(f"  [green]read[/]     {where} ({path.kinds}), present {share_text(path.present_share)}")
     for said, resolved in evidence.dates.items():
-        to.print(f"  [green]date[/]     {escape(said)} = {escape(resolved)}")
+        to.print(f"  [green]date[/]     {safe(said)} = {safe(resolved)}")
     if evidence.funnel:
-        to.print(f"  [green]rows[/]     {escape(funnel_text(evidence.funnel))}")
+        to.print(f"  [green]rows[/]     {safe(funnel_text(evidence.funnel))}")
     for line in evidence.assumptions:
-        to.print(f"  [cyan]assumed[/]  {escape(line)}")
+        to.print(f"  [cyan]assumed[/]  {safe(line)}")
     for line in evidence.warnings:
-        to.print(f"  [yellow]note[/]     {escape(line)}")
+        to.print(f"  [yellow]note[/]     {safe(line)}")
     if evidence.agreement:
-        to.print(f"  [green]vote[/]     {escape(evidence.agreement)}")
+        to.print(f"  [green]vote[/]     {safe(evidence.agreement)}")
 
 
 def funnel_text(funnel: Iterable[StageCount]) -> str:
@@ -163,14 +187,14 @@ def _tokens(usage: Usage) -> str:
 def show_notes(notes: Iterable[str], to: Console) -> None:
     """Write what of a pasted text was left out."""
     for note in notes:
-        to.print(f"[yellow]note[/]     {escape(note)}")
+        to.print(f"[yellow]note[/]     {safe(note)}")
 
 
 def show_findings(findings: Iterable[Finding], to: Console) -> None:
     """Write findings, one a line, blocking first."""
     for finding in sorted(findings, key=lambda f: not f.blocking):
         mark = "[bold red]blocking[/]" if finding.blocking else "[yellow]advisory[/]"
-        to.print(f"{mark} {finding.code.value}: {escape(str(finding))}")
+        to.print(f"{mark} {finding.code.value}: {safe(str(finding))}")
 
 
 def rows_line(rows: Rows) -> str:
