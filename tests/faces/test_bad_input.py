@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import re
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import groundql
 from faces.command import CommandLine, Ran
 from faces.conftest import named
 
@@ -201,24 +203,33 @@ def test_a_blocked_query_is_not_run_and_says_how_to_insist(shop: CommandLine) ->
     assert shop("run", "--anyway", 'db.items.aggregate([{$match: {nme: "Lamp"}}])').code == 0
 
 
-@pytest.mark.parametrize("verb", [("run", FIND), ("doctor",), ("describe",), ("load", "DATA")], ids=lambda v: v[0])
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "mongodb://user:s3cr3t-pw@127.0.0.1:1/shop?serverSelectionTimeoutMS=100",
-        "mongodb://user:s3cr%403t-pw@127.0.0.1:1/shop?serverSelectionTimeoutMS=100",
-        "mongodb://user:s3cr@3t-pw@127.0.0.1:1/shop",
-        "mongodb://user:s3cr%zz3t-pw@127.0.0.1:1/shop",
-        "mongodb://user:s3cr3t-pw@127.0.0.1:1/?serverSelectionTimeoutMS=100",
-        "mongodb://user:s3cr3t-pw@127.0.0.1:port/shop",
-        "mongodb://user:s3cr3t-pw@127.0.0.1:1/shop?nonsense=1&tls=perhaps",
-        "mongo://user:s3cr3t-pw@127.0.0.1:1/shop",
-        "postgres://user:s3cr3t-pw@127.0.0.1:1/shop",
-    ],
+SECRET_URIS = (
+    "mongodb://user:s3cr3t-pw@127.0.0.1:1/shop?serverSelectionTimeoutMS=100",
+    "mongodb://user:s3cr%403t-pw@127.0.0.1:1/shop?serverSelectionTimeoutMS=100",
+    "mongodb://user:s3cr@3t-pw@127.0.0.1:1/shop",
+    "mongodb://user:s3cr%zz3t-pw@127.0.0.1:1/shop",
+    "mongodb://user:s3cr3t-pw@127.0.0.1:1/?serverSelectionTimeoutMS=100",
+    "mongodb://user:s3cr3t-pw@127.0.0.1:port/shop",
+    "mongodb://user:s3cr3t-pw@127.0.0.1:1/shop?nonsense=1&tls=perhaps",
+    "mongo://user:s3cr3t-pw@127.0.0.1:1/shop",
+    "postgres://user:s3cr3t-pw@127.0.0.1:1/shop",
 )
+
+
+@pytest.mark.parametrize("verb", [("run", FIND), ("doctor",), ("describe",), ("load", "DATA")], ids=lambda v: v[0])
+@pytest.mark.parametrize("uri", SECRET_URIS)
 def test_a_password_never_comes_out(command: CommandLine, tmp_path: Path, verb: tuple[str, ...], uri: str) -> None:
     (tmp_path / "a.json").write_text('{"a": 1}')
     verb = tuple(str(tmp_path / "a.json") if word == "DATA" else word for word in verb)
     for ran in (command(*verb, "--db", uri), command(*verb, MONGODB_URI=uri)):
         assert ran.code in (1, 2)
         assert "3t-pw" not in ran.out + ran.err
+
+
+@pytest.mark.parametrize("uri", SECRET_URIS)
+def test_a_password_never_comes_out_of_the_client(command: CommandLine, uri: str) -> None:
+    with pytest.raises(groundql.GroundQLError) as caught, groundql.connect(uri, cache_dir=command.home) as client:
+        client.describe()
+    shown = "".join(traceback.format_exception(caught.value, chain=True))
+    assert "3t-pw" not in f"{caught.value} {caught.value.hint} {caught.value!r}"
+    assert "3t-pw" not in shown.replace(uri, "")

@@ -18,6 +18,7 @@ from groundql.core.catalog import Catalog
 from groundql.core.ports import Model
 from groundql.core.program import Program
 from groundql.databases.load import Loaded, LoadProgress, load
+from groundql.databases.uri import read_uri
 from groundql.errors import InputError
 from groundql.faces.doctor import Diagnosis, examine
 from groundql.service import Listen, Profile, Report, Service
@@ -57,6 +58,8 @@ async def connect_async(
             "no database is named",
             hint="give mongodb://HOST/NAME, or a folder or file of JSON, or set MONGODB_URI",
         )
+    if "://" in target:
+        read_uri(target)  # a wrong scheme is told as that, and without its password, not as a file that is not there
     opened = await open_database(target, chosen, on_load=on_load)
     given = model if model is not None and not isinstance(model, str) else None
     return Service(
