@@ -12,6 +12,7 @@ from groundql.core.ports import Env
 from groundql.solvers.local_choose import agreeing_forms
 from groundql.solvers.local_draft import draft_two_forms
 from groundql.solvers.local_names import stored_names
+from groundql.solvers.local_repair import brief_repair, counted_gate
 from groundql.solvers.loop import Loop
 
 
@@ -24,11 +25,13 @@ LOCAL: Final = Loop(
     ground=_ground,
     draft=draft_two_forms,
     rewrites=(whole_limits, stored_names, stored_forms),
-    gates=(path_gate, kind_gate, value_gate, limit_gate),
+    gates=(path_gate, kind_gate, value_gate, limit_gate, counted_gate),
     probes=(null_column_probe, leaked_id_probe),
     choose=agreeing_forms,
     attempts=2,
     eager=1,
-    rounds=1,
+    rounds=2,
+    advisory_rounds=0,
+    repair=brief_repair,
 )
 """`eager=1`: one after the other, for they share one server and the beginning of one prompt."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, cast
 
 from groundql.core.answer import Candidate, Grounding, Question
 from groundql.core.ports import Choice, Env
@@ -57,7 +57,16 @@ def _values(candidate: Candidate) -> list[Counter[str]]:
 
 
 def _row(record: Mapping[str, Any]) -> Counter[str]:
-    return Counter(json.dumps(canonical(v), sort_keys=True) for v in record.values() if v is not None)
+    return Counter(json.dumps(canonical(v), sort_keys=True) for v in _leaves(record) if v is not None)
+
+
+def _leaves(record: Mapping[str, Any]) -> Iterator[Any]:
+    """The values of a row; those of a record within it stand for themselves, as `{"codes": {"iata": ...}}` does."""
+    for value in record.values():
+        if isinstance(value, Mapping):
+            yield from _leaves(cast("Mapping[str, Any]", value))
+        else:
+            yield value
 
 
 def _width(rows: Sequence[Counter[str]]) -> int:

@@ -15,7 +15,7 @@ from groundql.languages.flow import analyse
 
 
 def stored_names(program: Program, grounding: Grounding) -> Program:
-    """Replace a name that is stored nowhere by the one stored path that it can stand for.
+    """Replace a name that is stored nowhere by the one stored path that it can stand for; add a forgotten dollar.
 
     That is a path of the same words (`time_zones` for `time_zone`), else one that ends in that name (`iata` for
     `codes.iata`). Two such paths, or none, leave the name as it is. Never fails.
@@ -38,7 +38,23 @@ def _with_stored_names(program: MqlProgram, container: Container, grounding: Gro
         new = _meant(old, container)
         if new is not None and 0 <= read.place.stage < len(stages):
             stages[read.place.stage] = _renamed(stages[read.place.stage], old, new)
-    return replace(program, stages=tuple(stages))
+    return replace(program, stages=tuple(_with_dollars(stage, container) for stage in stages))
+
+
+def _with_dollars(stage: Mapping[str, Any], container: Container) -> Mapping[str, Any]:
+    """Write `$kind` for `kind` where a `$group` would otherwise put a field's bare name, a constant, into every row."""
+    group = stage.get("$group")
+    if not isinstance(group, Mapping):
+        return stage
+    names = {f.path.dotted for f in container.fields if f.path.steps and ENTRIES not in f.path.steps}
+
+    def written(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            parts = cast("Mapping[str, Any]", value)
+            return {k: v if k == "$literal" else written(v) for k, v in parts.items()}
+        return f"${value}" if isinstance(value, str) and value in names else value
+
+    return {"$group": written(cast("Any", group))}
 
 
 def _meant(name: str, container: Container) -> str | None:

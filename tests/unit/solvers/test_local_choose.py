@@ -84,6 +84,12 @@ async def test_a_surplus_column_does_not_hide_a_different_value():
 
 
 @pytest.mark.anyio
+async def test_a_value_within_a_record_is_the_same_value():
+    nested = reading("pipeline", {"n": "x", "codes": {"iata": "LCY"}})
+    assert (await choose("Which?", reading("query", {"n": "x", "iata": "LCY"}), nested)).winner is not None
+
+
+@pytest.mark.anyio
 async def test_more_rows_are_a_different_answer():
     choice = await choose("Which?", reading("query", {"n": "x"}), reading("pipeline", {"n": "x"}, {"n": "x"}))
     assert choice.abstains

@@ -8,6 +8,7 @@ import pytest
 
 from groundql.core.answer import Answer, Grounding, Outcome, Question
 from groundql.core.catalog import Catalog
+from groundql.core.chat import ModelRequest
 from groundql.core.ports import Env
 from groundql.core.program import MqlProgram, Program
 from groundql.databases.memory import MemoryDatabase
@@ -108,10 +109,16 @@ async def test_a_question_that_is_an_example_is_left_out_of_its_own_prompt():
     ],
 )
 async def test_one_form_alone_is_never_an_answer(line: Line):
-    repaired = [line, line] if isinstance(line, str) else [line]
-    answer, _ = await asked("How many heroes are on the good side?", *repaired, SIX)
+    model = Scripted(lambda request: line if _is_query(request) else json.dumps(SIX))
+    env = Env(MemoryDatabase({"heroes": HEROES}, matched), model, Grounded())
+    answer = await LOCAL(Question("How many heroes are on the good side?"), env)
     assert answer.outcome is Outcome.ABSTAINED
     assert "nothing stands beside it" in answer.diagnosis
+
+
+def _is_query(request: ModelRequest) -> bool:
+    assert request.schema is not None
+    return "pipeline" not in request.schema["properties"]
 
 
 @pytest.mark.anyio
@@ -120,3 +127,12 @@ async def test_a_pipeline_that_would_write_is_never_run():
     answer, _ = await asked("How many heroes are on the good side?", COUNT_GOOD, writing)
     assert answer.outcome is not Outcome.ANSWERED
     assert all(c.rows is None for c in answer.candidates if c.form == "pipeline")
+
+
+@pytest.mark.anyio
+async def test_a_blocked_draft_gets_one_short_turn_to_be_mended():
+    wrong = {"container": "heroes", "pipeline": [{"$match": {"colour": "good"}}, {"$count": "n"}]}
+    answer, model = await asked("How many heroes are on the good side?", COUNT_GOOD, wrong, SIX)
+    assert answer.outcome is Outcome.ANSWERED
+    assert "colour" in model.requests[-1].messages[-1].text
+    assert model.requests[-1].messages[: len(model.requests[1].messages)] == model.requests[1].messages

@@ -23,6 +23,8 @@ def renamed(*stages: dict[str, Any]) -> list[Any]:
     ("stage", "mended"),
     [
         ({"$group": {"_id": "$time_zones"}}, {"$group": {"_id": "$time_zone"}}),
+        ({"$group": {"_id": "time_zone"}}, {"$group": {"_id": "$time_zone"}}),
+        ({"$group": {"_id": None, "n": {"$max": "a.n"}}}, {"$group": {"_id": None, "n": {"$max": "$a.n"}}}),
         ({"$match": {"timeZone": "a"}}, {"$match": {"time_zone": "a"}}),
         ({"$match": {"iata": "X"}}, {"$match": {"codes.iata": "X"}}),
         ({"$project": {"code": "$iata"}}, {"$project": {"code": "$codes.iata"}}),
@@ -33,7 +35,13 @@ def test_a_name_that_is_nearly_a_stored_one_becomes_it(stage: dict[str, Any], me
 
 
 @pytest.mark.parametrize(
-    "stage", [{"$match": {"n": 1}}, {"$match": {"height": 1}}, {"$match": {"time_zone": "time_zones"}}]
+    "stage",
+    [
+        {"$match": {"n": 1}},
+        {"$match": {"height": 1}},
+        {"$match": {"time_zone": "time_zones"}},
+        {"$group": {"_id": {"$literal": "a"}}},
+    ],
 )
 def test_a_name_that_could_be_two_paths_or_none_stays(stage: dict[str, Any]):
     assert renamed(stage) == [stage]
