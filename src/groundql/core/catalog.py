@@ -120,8 +120,9 @@ class Field:
 class Variant:
     """One branch of a polymorphic container: what a discriminator's value says about the fields.
 
-    `path` is the discriminator below `base` (the root, or an array's items), `value` its stored value; `only` the
-    paths found in (nearly) no other branch, `absent` those found in other branches but (nearly) never here.
+    `path` is the discriminator below `base` (the root, or an array's items), `value` its stored value; an empty `path`
+    with the value None says that the shape alone tells the branches apart. `only` are the paths found in (nearly) no
+    other branch, `absent` those found in other branches but (nearly) never here.
     Units: `share` of the objects at `base` that are of this variant, 0 to 1.
     """
 

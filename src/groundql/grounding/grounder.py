@@ -70,6 +70,8 @@ async def open_grounding(
         if not refresh and (found := _load(store, fingerprint, [])) is not None:  # another process was faster
             return _grounder(found, database, notes, reused=True)
         built = await _build(database, description, fingerprint, policy, listen)
+        if not any(c.is_known for c in built.catalog.containers):
+            return _grounder(built, database, notes)  # nothing was read: try again next time
         try:
             store.save(built)
         except GroundingError as error:

@@ -142,10 +142,9 @@ def variant_lines(container: Container, detail: Detail) -> tuple[str, ...]:
         only = _paths_within(variant.only, variant.base, width // 2)
         absent = "" if tight and only else _paths_within(variant.absent, variant.base, width // 2)
         said = "; ".join(p for p in (f"only here: {only}" if only else "", f"absent: {absent}" if absent else "") if p)
-        lines.append(
-            f"where {place} = {fence_value(variant.value)} ({share_text(variant.share)})"
-            + (f": {said}" if said else "")
-        )
+        # without a discriminator the shape itself is the variant
+        named = f"where {place} = {fence_value(variant.value)}" if variant.path.steps else "one shape"
+        lines.append(f"{named} ({share_text(variant.share)})" + (f": {said}" if said else ""))
     return tuple(lines)
 
 
