@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 from pathlib import Path
 from typing import Any
 
+import bson
 import pytest
 from rich.console import Console
 
@@ -257,3 +259,18 @@ def test_stored_text_cannot_control_a_terminal(command: CommandLine, fresh_datab
     ):
         ran = command(*arguments, "--db", uri)
         assert "\x1b" not in ran.out + ran.err, arguments
+
+
+def test_a_folder_of_files_is_a_database_and_is_loaded_once(command: CommandLine, tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "a.jsonl").write_text('{"_id": 1, "d": {"$date": "2026-01-05T00:00:00Z"}}\n')
+    (folder / "b.json").write_text('[{"_id": 1}, {"_id": 2}]')
+    (folder / "c.bson.gz").write_bytes(gzip.compress(bson.encode({"_id": 1})))
+    first = command("describe", "--db", str(folder), "--format", "json")
+    assert {c["name"]: c["documents"] for c in first.data["containers"]} == {"a": 1, "b": 2, "c": 1}
+    again = command("run", "db.a.find()", "--db", str(folder), "--format", "jsonl")
+    assert json.loads(again.out)["d"] == {"$date": "2026-01-05T00:00:00Z"}
+    assert "reading" not in again.err  # the loaded copy and its grounding were used again
+    (copy,) = (command.home / "cache" / "embedded").glob("shop-*")
+    assert (copy / "loaded.txt").exists()
