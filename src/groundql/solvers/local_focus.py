@@ -16,7 +16,6 @@ from groundql.core.catalog import Container, Witness
 from groundql.core.path import ENTRIES, Path
 from groundql.errors import InputError
 from groundql.grounding.fence import clean, fence_name, fence_value
-from groundql.grounding.names import as_name, catalog_names
 from groundql.grounding.relevance import Relevance, weigh
 from groundql.grounding.words import stems
 from groundql.semantic.query_schema import usable_refs
@@ -148,7 +147,7 @@ def _line(container: Container, ref: Ref) -> str:
 def _facts(grounding: Grounding, containers: Sequence[Container], relevance: Relevance) -> list[str]:
     """Where the question's words are stored: the best place of each word in each container first."""
     names = [c.name for c in containers]
-    fields = catalog_names(grounding.catalog)
+    fields = frozenset(stem for _, f in grounding.catalog.fields() for name in f.path.fields for stem in stems(name))
     by_term: dict[tuple[str, str], list[Witness]] = {}
     for witness in grounding.witnesses:
         if witness.container in names and not _is_mere_name(witness, grounding, fields):
@@ -166,8 +165,8 @@ def _facts(grounding: Grounding, containers: Sequence[Container], relevance: Rel
 
 
 def _is_mere_name(witness: Witness, grounding: Grounding, fields: frozenset[str]) -> bool:
-    """Tell whether a word that names a field is stored only by chance, among very many other values."""
-    if witness.hard or witness.is_key or as_name(witness.term) not in fields:
+    """Tell whether words that fields are named with are stored only by chance, among very many other values."""
+    if witness.hard or witness.is_key or not (set(stems(witness.term)) <= fields):
         return False
     container = grounding.catalog.get(witness.container)
     found = container.get(witness.path) if container else None
