@@ -189,7 +189,10 @@ def test_ask_as_json_holds_everything(shop: CommandLine, tmp_path: Path) -> None
     assert data["usage"]["calls"] == 1
     assert data["usage"]["prompt_tokens"] == 100
     assert data["evidence"]["assumptions"] == ["an item is one document"]
-    events = [json.loads(line) for line in (tmp_path / "trace.jsonl").read_text().splitlines()]
+    written = (tmp_path / "trace.jsonl").read_text()
+    assert "stub-key" not in written
+    assert "mongodb://" not in written
+    events = [json.loads(line) for line in written.splitlines()]
     assert {e["trace"] for e in events} == {data["trace_id"]}
     assert {"grounded", "model.request", "model.reply", "candidate"} <= {e["event"] for e in events}
 
@@ -274,3 +277,14 @@ def test_a_folder_of_files_is_a_database_and_is_loaded_once(command: CommandLine
     assert "reading" not in again.err  # the loaded copy and its grounding were used again
     (copy,) = (command.home / "cache" / "embedded").glob("shop-*")
     assert (copy / "loaded.txt").exists()
+
+
+def test_doctor_says_what_is_there_and_what_is_missing(shop: CommandLine) -> None:
+    found = {d["part"]: d for d in shop("doctor", "--format", "json").data}
+    assert found["database"]["state"] == "ok"
+    assert "2 collections" in found["database"]["seen"]
+    assert found["local model 1.5b"]["state"] == "missing"
+    assert found["local model 1.5b"]["remedy"] == "groundql model pull 1.5b"
+    asked = shop("doctor", "--model", "openai:gpt-5")
+    assert asked.code == 0
+    assert "OPENAI_API_KEY is not set" in asked.out
