@@ -31,9 +31,9 @@ from faces.stub_model import StubModel
 from groundql.databases.load import load
 from groundql.faces.cli import app, run
 from groundql.faces.options import resolve_db
+from groundql.solvers.prompting import APPROACHES
 
 LOCALHOST = "localhost:27017"
-APPROACHES = ("Work backwards", "Begin with the restrictions")
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,8 @@ def _stand_in(shown: list[Block]) -> Any:
 
     def reply(body: Mapping[str, Any]) -> str:
         said = [str(m["content"]) for m in body["messages"]]
-        attempt = next((n for n, words in enumerate(APPROACHES, 2) if any(words in text for text in said)), 1)
+        told = (n for n, (_, words) in enumerate(APPROACHES, 1) if words and any(words in text for text in said))
+        attempt = next(told, 1)
         turn = 2 if any(m["role"] == "assistant" for m in body["messages"]) else 1
         found = drafts.get(f"{attempt}.{turn}") or drafts.get(f"1.{turn}") or drafts.get("1.1")
         return json.dumps(found)
