@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,9 +10,9 @@ from groundql.checking.asking import ask_rows
 from groundql.core.answer import Candidate, Grounding
 from groundql.core.finding import Code, Finding
 from groundql.core.kind import EVERY, NOTHING, NUMBERS, Kind
-from groundql.core.path import ENTRIES, ITEMS
+from groundql.core.path import ENTRIES
 from groundql.core.ports import Env
-from groundql.core.program import JoinClaim, MqlProgram, ReadStatus
+from groundql.core.program import JoinClaim, MqlProgram, Program, ReadStatus
 
 LOOKED_UP: Final = 50
 """Distinct local values looked up: an edge that holds for a tenth of them is missed once in two hundred."""
@@ -32,7 +32,7 @@ async def join_gate(candidate: Candidate, grounding: Grounding, env: Env) -> Seq
     found: list[Finding] = []
     for join in candidate.claims.joins:
         kinds = _kind_finding(join)
-        found.extend([kinds] if kinds else await _edge_findings(join, env))
+        found.extend([kinds] if kinds else await _edge_findings(join, candidate.program, env))
     return found
 
 
@@ -63,18 +63,23 @@ def _names(kinds: frozenset[Kind]) -> str:
     return ", ".join(sorted(k.value for k in kinds))
 
 
-async def _edge_findings(join: JoinClaim, env: Env) -> list[Finding]:
+async def _edge_findings(join: JoinClaim, program: Program | None, env: Env) -> list[Finding]:
     local, foreign = join.local, join.foreign
-    if local is None or foreign is None or local.path is None or foreign.path is None:
+    if local is None or foreign is None or foreign.path is None or not isinstance(program, MqlProgram):
         return []
-    if local.status is not ReadStatus.STORED or foreign.status is not ReadStatus.STORED:
+    if foreign.status is not ReadStatus.STORED or ENTRIES in foreign.path.steps or not _is_root(join, program):
         return []
-    if ENTRIES in local.path.steps or ENTRIES in foreign.path.steps:
-        return []
-    hits = await _look_up(join, local.path.dotted, foreign.path.dotted, env)
+    hits = await _look_up(join, program, local.text.lstrip("$"), foreign.path.dotted, env)
     if hits is None or not hits.asked:
         return []
     return _judge(join, hits)
+
+
+def _is_root(join: JoinClaim, program: MqlProgram) -> bool:
+    """Whether the join stands in the program itself: what reaches one in a nested pipeline cannot be sampled alone."""
+    stage = program.stages[join.place.stage] if 0 <= join.place.stage < len(program.stages) else {}
+    body = stage.get("$lookup")
+    return isinstance(body, Mapping) and join.local is not None and body.get("localField") == join.local.text
 
 
 def _judge(join: JoinClaim, hits: Hits) -> list[Finding]:
@@ -100,15 +105,20 @@ def _judge(join: JoinClaim, hits: Hits) -> list[Finding]:
     ]
 
 
-async def _look_up(join: JoinClaim, local: str, foreign: str, env: Env) -> Hits | None:
+async def _look_up(join: JoinClaim, program: MqlProgram, local: str, foreign: str, env: Env) -> Hits | None:
+    """Take the values that reach the join where it stands, and count them on the other side."""
     values = await ask_rows(
         MqlProgram(
-            join.container,
+            program.container,
             (
-                {"$match": {local: {"$nin": [None, []]}}},
+                *program.stages[: join.place.stage],
                 {"$limit": 5000},
-                *({"$unwind": f"${name}"} for name in _unwound(join)),
-                {"$group": {"_id": f"${local}"}},
+                {"$project": {"_id": 0, "v": f"${local}"}},
+                # a join looks into an array's items, also where the array lies further up the path
+                {"$unwind": "$v"},
+                {"$unwind": "$v"},
+                {"$match": {"v": {"$ne": None}}},
+                {"$group": {"_id": "$v"}},
                 {"$sort": {"_id": 1}},
                 {"$limit": LOOKED_UP},
             ),
@@ -117,7 +127,7 @@ async def _look_up(join: JoinClaim, local: str, foreign: str, env: Env) -> Hits 
     )
     if values is None:
         return None
-    wanted = [row["_id"] for row in values if row.get("_id") is not None]
+    wanted = [row["_id"] for row in values]
     counted = await ask_rows(
         MqlProgram(
             join.to_container,
@@ -132,12 +142,3 @@ async def _look_up(join: JoinClaim, local: str, foreign: str, env: Env) -> Hits 
     if counted is None:
         return None
     return Hits(len(wanted), min(len(counted), len(wanted)), sum(row["n"] for row in counted))
-
-
-def _unwound(join: JoinClaim) -> list[str]:
-    """The arrays on the way to the local value, itself included: a join looks into each of their items."""
-    path = join.local.path if join.local else None
-    if path is None:
-        return []
-    arrays = [p.parent.dotted for p in (*path.ancestors(), path) if p.last is ITEMS]
-    return list(dict.fromkeys([*arrays, path.dotted]))

@@ -236,7 +236,7 @@ class Container:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A witnessed reference: values at one path that occur at another.
+    """A witnessed reference: values at one path (its keys, when `is_key`) that occur at another.
 
     Units: `hit_share` of the distinct values looked up that were found, 0 to 1; `fan_out` mean matches per value.
     """
@@ -247,6 +247,7 @@ class Edge:
     to_path: Path
     hit_share: float
     fan_out: float
+    is_key: bool = False
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,8 @@ def to_data(grounding: StoredGrounding) -> dict[str, Any]:
         "created": catalog.created.isoformat() if catalog.created else None,
         "containers": [_container_data(c) for c in catalog.containers],
         "edges": [
-            [e.container, str(e.path), e.to_container, str(e.to_path), e.hit_share, e.fan_out] for e in catalog.edges
+            [e.container, str(e.path), e.to_container, str(e.to_path), e.hit_share, e.fan_out, e.is_key]
+            for e in catalog.edges
         ],
         "values": [
             [v.container, str(v.path), v.is_key, v.complete, v.distinct, [[to_ejson(x), n] for x, n in v.counts]]
@@ -80,7 +81,7 @@ def _catalog(data: Mapping[str, Any]) -> Catalog:
         data["database"],
         tuple(_container(c) for c in data["containers"]),
         data["fingerprint"],
-        tuple(Edge(a, Path.parse(p), b, Path.parse(q), hit, fan) for a, p, b, q, hit, fan in data["edges"]),
+        tuple(Edge(a, Path.parse(p), b, Path.parse(q), *rest) for a, p, b, q, *rest in data["edges"]),
         data["server"],
         dt.datetime.fromisoformat(data["created"]) if data["created"] else None,
     )

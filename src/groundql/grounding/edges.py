@@ -26,6 +26,7 @@ _FEWEST: Final = 3
 _NAMED_SHARE: Final = 0.5
 _UNNAMED_SHARE: Final = 0.95
 _ID_WORDS: Final = frozenset({"id", "key", "code", "name", "value", "ref", "no", "nr", "number", "pk", "fk", "uuid"})
+_MANY_CODES: Final = 30
 _MOST_LOOKED_UP: Final = 2000
 
 
@@ -42,7 +43,7 @@ def find_edges(containers: Sequence[Container], values: Sequence[StoredValues]) 
     """Return the references between containers, the surest first for each source path."""
     by_name = {c.name: c for c in containers}
     targets = tuple(_targets(by_name, values))
-    edges = [edge for source in values if not source.is_key for edge in _best(source, targets)]
+    edges = [edge for source in values for edge in _best(source, targets)]
     edges.sort(key=lambda e: (e.container, e.path, e.to_container, e.to_path))
     return tuple(sorted(edges, key=lambda e: len(e.path.hops))[:MOST_EDGES])
 
@@ -71,7 +72,7 @@ def _best(source: StoredValues, targets: Sequence[_Target]) -> list[Edge]:
         share = hits / len(looked)
         named = _points_to(source, target)
         if hits >= _FEWEST and share >= (_NAMED_SHARE if named else _UNNAMED_SHARE) and (named or _is_telling(looked)):
-            edge = Edge(source.container, source.path, target.container.name, target.path, share, 1.0)
+            edge = Edge(source.container, source.path, target.container.name, target.path, share, 1.0, source.is_key)
             rated.append((named, share, edge))
     rated.sort(key=lambda r: (not r[0], -r[1], len(r[2].to_path), r[2].to_container, r[2].to_path))
     return [edge for _, _, edge in rated[:_PER_SOURCE]]
@@ -91,9 +92,10 @@ def _points_to(source: StoredValues, target: _Target) -> bool:
 
 
 def _is_telling(values: Sequence[object]) -> bool:
-    """Whether values can hardly coincide: object ids, or texts that are not a handful of short words."""
+    """Whether values can hardly coincide: object ids, texts that are no handful of short words, or very many codes."""
     texts = [v for v in values if isinstance(v, str)]
-    return any(isinstance(v, ObjectId) for v in values) or (len(texts) >= 5 and sum(map(len, texts)) >= 5 * len(texts))
+    long_ones = len(texts) >= 5 and sum(map(len, texts)) >= 5 * len(texts)
+    return any(isinstance(v, ObjectId) for v in values) or long_ones or len(texts) >= _MANY_CODES
 
 
 def _is_reference(value: object) -> bool:

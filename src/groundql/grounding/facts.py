@@ -77,4 +77,4 @@ def _numbers(question: str) -> Iterator[str]:
 
 def _bound(number: NumberTerm) -> str:
     shown = f"{number.number:g}" if number.number < 1e6 else str(number.number)
-    return f"{clean(number.text, 60)} means {_SIGNS[number.operator]} {shown}{'%' if number.is_percent else ''}"
+    return f"{clean(number.text, 60)} means {_SIGNS[number.operator]} {shown}"

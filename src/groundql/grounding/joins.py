@@ -33,4 +33,5 @@ def _sources(edges: list[Edge], detail: Detail) -> str:
 def _source(edge: Edge) -> str:
     notes = [f"{share_text(edge.hit_share)} found"] if edge.hit_share < 1 else []
     notes += [f"{edge.fan_out:.3g} each"] if edge.fan_out != 1 else []
-    return f"{fence_name(edge.container)} {path_text(edge.path)}" + (f" ({', '.join(notes)})" if notes else "")
+    keys = "keys of " if edge.is_key else ""
+    return f"{keys}{fence_name(edge.container)} {path_text(edge.path)}" + (f" ({', '.join(notes)})" if notes else "")

@@ -196,6 +196,11 @@ def thresholds_of(text: str) -> tuple[NumberTerm, ...]:
     return tuple(n for n in numbers_of(text) if n.role is NumberRole.THRESHOLD)
 
 
+def is_number_word(word: str) -> bool:
+    """Tell whether a lower-case word is a number, such as "three" or "forty"."""
+    return word in _UNITS or word in _TENS or word in {"dozen", "hundred", "thousand", "million", "billion"}
+
+
 def limits_of(text: str) -> tuple[LimitAsk, ...]:
     """Return every explicit number of rows that a text asks for, in order of appearance."""
     return tuple(LimitAsk(int(n.number), n.text) for n in numbers_of(text) if n.role is NumberRole.LIMIT)

@@ -24,7 +24,7 @@ from groundql.core.ports import Database
 from groundql.grounding.index import Location, ValueIndex
 from groundql.grounding.lookup import look_up
 from groundql.grounding.names import as_name, catalog_names, name_words
-from groundql.grounding.numerals import NumberRole
+from groundql.grounding.numerals import NumberRole, is_number_word
 from groundql.grounding.terms import Term, TermKind, Terms, is_generic, read_terms
 from groundql.grounding.words import ASKING, STOP_WORDS, split_words, stem, stems
 
@@ -107,10 +107,24 @@ class _Search:
         locations = self.index.find(term.text)
         if name in self.names and len({loc.key for loc in locations}) > _MOST_NAMED:
             return
-        if not locations and single and len(words[0]) >= 5 and stem(words[0]) not in self.names:
-            locations = self.index.find_near(term.text, 2)
+        if single:
+            locations = self._of_plain_word(words[0], locations)
         if locations:
             self.add(term, locations)
+
+    def _of_plain_word(self, word: str, locations: tuple[Location, ...]) -> tuple[Location, ...]:
+        """What one word in lower case may mean as a value.
+
+        A word that names paths is meant as one ("status"), unless it is stored just so; a number word is an amount; a
+        code is not written in lower case.
+        """
+        if is_number_word(word):
+            return ()
+        if stem(word) in self.name_words:
+            return tuple(loc for loc in locations if loc.stored == word)
+        if locations:
+            return tuple(loc for loc in locations if not str(loc.stored).isupper())
+        return self.index.find_near(word, 2) if len(word) >= 5 else ()
 
     def add(self, term: Term, locations: Sequence[Location], consume: bool = True) -> None:
         """Keep what was found for a term; a term found in the data itself is no longer unsure."""

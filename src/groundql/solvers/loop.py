@@ -138,9 +138,10 @@ class _Run:
                 self.env.trace.add("attempt_failed", attempt=index, round=number, error=str(error))
                 return Attempt(index, tuple(tried), str(error))
             repeats = any(c.program == candidate.program and c.program is not None for c in tried)
+            is_done = repeats or not needs_repair(candidate, tried)
             tried.append(candidate)
             self._record(candidate)
-            if repeats or not needs_repair(candidate):
+            if is_done:
                 break
             if not candidate.blocking:
                 advisory_left -= 1

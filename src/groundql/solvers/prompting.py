@@ -25,13 +25,13 @@ APPROACHES: Final[Sequence[tuple[float, str]]] = (
     (0.0, ""),
     (
         0.7,
-        "Work backwards: decide first what one result row stands for and which columns it has, then which stored "
-        "records make one such row, then which restrictions apply to them, and only then write the stages.",
+        "How to go about it: work backwards. Decide first what one result row stands for and what columns it has, then "
+        "which stored records make one such row, then which restrictions apply to them; only then write the stages.",
     ),
     (
         0.7,
-        "Begin with the restrictions: list every condition, number and named value in the question with the path that "
-        "decides it, prefer the path closest to the question's own words, then group and order.",
+        "How to go about it: begin with the restrictions. For every condition, number and named value in the question "
+        "settle which path decides it, prefer the path closest to the question's own words, then group and order.",
     ),
 )
 """Temperature and approach of each attempt, so that attempts are independent of each other."""
