@@ -94,11 +94,19 @@ def resolve_ref(text: str, container: Container, *, is_leaf: bool = True) -> Ref
     path = _through_arrays(path, container)
     if ref.is_key or not is_leaf:
         return Ref(path, ref.is_key and path.last is ENTRIES)
-    while (found := field_at(container, path)) and Kind.ARRAY in found.kind_set and field_at(container, path / ITEMS):
+    while _stands_for_items(container, path):
         path = path / ITEMS
     if (found := field_at(container, path)) and found.is_map and _holds_only_objects(container, path):
         return Ref(path / ENTRIES, is_key=True)
     return Ref(path, path.last is ENTRIES and _holds_only_objects(container, path))
+
+
+def _stands_for_items(container: Container, path: Path) -> bool:
+    """Tell whether an array's items are meant; items that are now and then arrays themselves are left whole."""
+    found = field_at(container, path)
+    if found is None or Kind.ARRAY not in found.kind_set or field_at(container, path / ITEMS) is None:
+        return False
+    return path.last is not ITEMS or not found.kind_set - NOTHING - {Kind.ARRAY}
 
 
 def unknown_path(text: str, container: Container) -> InputError:

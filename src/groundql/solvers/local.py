@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from groundql.checking.gates import kind_gate, limit_gate, path_gate, value_gate
-from groundql.checking.probes import leaked_id_probe, null_column_probe
+from groundql.checking.probes import leaked_id_probe
 from groundql.checking.rewrites import stored_forms, whole_limits
 from groundql.core.answer import Grounding, Question
 from groundql.core.ports import Env
 from groundql.solvers.local_choose import agreeing_forms
 from groundql.solvers.local_draft import draft_two_forms
 from groundql.solvers.local_names import stored_names
-from groundql.solvers.local_repair import brief_repair, counted_gate
+from groundql.solvers.local_repair import brief_repair, counted_gate, empty_column_probe
 from groundql.solvers.loop import Loop
 
 
@@ -26,7 +26,7 @@ LOCAL: Final = Loop(
     draft=draft_two_forms,
     rewrites=(whole_limits, stored_names, stored_forms),
     gates=(path_gate, kind_gate, value_gate, limit_gate, counted_gate),
-    probes=(null_column_probe, leaked_id_probe),
+    probes=(empty_column_probe, leaked_id_probe),
     choose=agreeing_forms,
     attempts=2,
     eager=1,

@@ -112,6 +112,10 @@ def _paths(container: Container, grounding: Grounding, relevance: Relevance) -> 
         if witness.container == container.name and witness.is_key:
             for ref in _with_key(container, witness):
                 worth[ref] = _FOUND_PATH * (1.0 if witness.hard else 0.5)
+    named = {w.path for w in grounding.witnesses if w.is_key and w.container == container.name}
+    for ref in worth:
+        if ref.path.last is ENTRIES and ref.path.parent in named:
+            worth[ref] = 0.0  # a found key says more than the map's other keys
     ranked = sorted(worth, key=lambda ref: -worth[ref])
     name = Roles(container).name().ref
     useful = [ref for ref in ranked if worth[ref] > 0 or ref == name]

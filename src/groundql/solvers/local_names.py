@@ -46,15 +46,27 @@ def _with_dollars(stage: Mapping[str, Any], container: Container) -> Mapping[str
     group = stage.get("$group")
     if not isinstance(group, Mapping):
         return stage
-    names = {f.path.dotted for f in container.fields if f.path.steps and ENTRIES not in f.path.steps}
 
     def written(value: Any) -> Any:
         if isinstance(value, Mapping):
             parts = cast("Mapping[str, Any]", value)
             return {k: v if k == "$literal" else written(v) for k, v in parts.items()}
-        return f"${value}" if isinstance(value, str) and value in names else value
+        return f"${value}" if isinstance(value, str) and _is_stored(value, container) else value
 
     return {"$group": written(cast("Any", group))}
+
+
+def _is_stored(name: str, container: Container) -> bool:
+    """Tell whether a dotted name is a stored path, a map's key among those seen included."""
+    if any(f.path.dotted == name for f in container.fields if f.path.steps and ENTRIES not in f.path.steps):
+        return True
+    names = name.split(".")
+    maps = (f for f in container.fields if f.keys is not None and not f.path.hops)
+    return any(
+        f.path.fields == tuple(names[: len(f.path)]) and len(names) == len(f.path) + 1 and names[-1] in f.keys.examples
+        for f in maps
+        if f.keys is not None
+    )
 
 
 def _meant(name: str, container: Container) -> str | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
+from groundql.checking.probes import null_column_probe
 from groundql.core.answer import Candidate, Grounding
 from groundql.core.chat import Message
 from groundql.core.finding import Code, Finding
@@ -26,6 +28,11 @@ async def counted_gate(candidate: Candidate, grounding: Grounding, env: Env, /) 
         return ()
     message = f"the question counts {counted}, but the program reads {program.container}"
     return (Finding(Code.NOT_ANSWERED, message, nearest=(counted,)),)
+
+
+async def empty_column_probe(candidate: Candidate, grounding: Grounding, env: Env, /) -> Sequence[Finding]:
+    """Block a result with a column that holds nothing: a small model has then read the wrong path."""
+    return [replace(f, blocking=True) for f in await null_column_probe(candidate, grounding, env)]
 
 
 async def brief_repair(
