@@ -46,6 +46,12 @@ def test_an_array_or_a_map_as_a_value_stands_for_its_items_or_keys():
     assert [str(k.ref) for k in query.group_by] == ["tags[]", "scores.<key>"]
 
 
+def test_items_that_are_now_and_then_arrays_are_left_whole():
+    mixed = catalog_of(container_of("c", [{"_id": 1, "places": ["us", [1.5, 2.5]], "grid": [[1], [2]]}]))
+    query = parse_query({"container": "c", "group_by": ["places", "grid"]}, mixed)
+    assert [str(k.ref) for k in query.group_by] == ["places[]", "grid[][]"]
+
+
 def test_a_listing_keeps_an_array_whole():
     assert [str(c.ref) for c in parsed(select=["tags", "status"]).select] == ["tags", "status"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from groundql.core.answer import Answer, Grounding, Outcome, Question
+from groundql.core.answer import Answer, Candidate, Grounding, Outcome, Question
 from groundql.core.catalog import Catalog
 from groundql.core.chat import ModelRequest
 from groundql.core.ports import Env
@@ -16,6 +16,7 @@ from groundql.errors import ModelCutOff, ModelRefused, ProgramRejected
 from groundql.llm.scripted import Line, Scripted
 from groundql.solvers.local import LOCAL
 from groundql.solvers.local_draft import stable_messages
+from groundql.solvers.local_repair import counted_gate
 from tiny_catalog import container_of
 
 HEROES = tuple({"_id": n, "name": f"Hero {n}", "side": ("good", "bad")[n % 3 == 0], "age": 20 + n} for n in range(9))
@@ -136,3 +137,12 @@ async def test_a_blocked_draft_gets_one_short_turn_to_be_mended():
     assert answer.outcome is Outcome.ANSWERED
     assert "colour" in model.requests[-1].messages[-1].text
     assert model.requests[-1].messages[: len(model.requests[1].messages)] == model.requests[1].messages
+
+
+@pytest.mark.anyio
+async def test_a_count_of_another_container_than_the_question_names_is_blocked():
+    catalog = Catalog("comics", (*CATALOG.containers, container_of("cities", [{"_id": 1, "name": "Metropolis"}])))
+    program = MqlProgram("cities", ({"$count": "n"},))
+    for question, findings in (("In how many heroes is it?", 1), ("How many cities?", 0), ("Which heroes?", 0)):
+        grounding = Grounding(Question(question), catalog)
+        assert len(await counted_gate(Candidate(program), grounding, None)) == findings  # type: ignore[arg-type]

@@ -47,6 +47,15 @@ def test_a_name_that_could_be_two_paths_or_none_stays(stage: dict[str, Any]):
     assert renamed(stage) == [stage]
 
 
+def test_a_forgotten_dollar_is_added_before_a_key_of_a_map_too():
+    documents = [{"_id": 1, "tags": {"shop:type": "x", "name": "y"}}]
+    grounding = Grounding(Question("?"), catalog_of(container_of("places", documents, ["tags"])))
+    program = MqlProgram("places", ({"$group": {"_id": "tags.shop:type", "n": {"$sum": 1}}},))
+    mended = stored_names(program, grounding)
+    assert isinstance(mended, MqlProgram)
+    assert mended.stages[0]["$group"]["_id"] == "$tags.shop:type"
+
+
 def test_names_that_the_pipeline_made_itself_stay():
     stages = [{"$group": {"_id": "$time_zone", "time_zones": {"$sum": 1}}}, {"$sort": {"time_zones": -1}}]
     assert renamed(*stages) == stages
