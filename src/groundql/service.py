@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Self
@@ -90,7 +90,7 @@ class Service:
     budget: Budget = Budget()
     solver: str = "sag"
     listen: Listen | None = None
-    on_close: Sequence[Callable[[], object]] = ()
+    on_close: Sequence[Callable[[], Awaitable[None]]] = ()
     _grounder: CatalogGrounder | None = None
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
 
@@ -180,21 +180,27 @@ class Service:
             self._grounder = await open_grounding(
                 self.database, self.store, self.policy, refresh=refresh, listen=listen or self.listen
             )
+            _require_data(self._grounder.catalog)
         return self._grounder.catalog
 
     async def grounder(self) -> CatalogGrounder:
-        """Open the grounding once and keep it."""
+        """Open the grounding once and keep it.
+
+        Raises: InputError when the database holds no collections; the `DatabaseError` family.
+        """
         async with self._lock:
             if self._grounder is None:
-                self._grounder = await open_grounding(self.database, self.store, self.policy, listen=self.listen)
+                opened = await open_grounding(self.database, self.store, self.policy, listen=self.listen)
+                _require_data(opened.catalog)
+                self._grounder = opened
             return self._grounder
 
     async def close(self) -> None:
         """Let go of the database and of what was started for it."""
         with anyio.CancelScope(shield=True):
             await self.database.close()
-            for done in self.on_close:
-                await anyio.to_thread.run_sync(done)
+            for let_go in self.on_close:
+                await let_go()
 
     async def __aenter__(self) -> Self:
         return self
@@ -266,6 +272,14 @@ _NO_MODEL: Model = _NoModel()  # pyright: ignore[reportAssignmentType]
 async def _with(candidate: Candidate, checks: Sequence[Check], grounding: Grounding, env: Env) -> Candidate:
     found = [f for check in checks for f in await check(candidate, grounding, env)]
     return replace(candidate, findings=(*candidate.findings, *found))
+
+
+def _require_data(catalog: Catalog) -> None:
+    """Raise InputError when the database holds nothing: a misspelt name is an empty database to a server."""
+    if not catalog.containers:
+        raise InputError(
+            f"the database {catalog.database!r} holds no collections", hint="check its name, or load data into it"
+        )
 
 
 def _container(catalog: Catalog, name: str) -> Container:

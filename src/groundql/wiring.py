@@ -18,7 +18,7 @@ from groundql.databases.embedded import EmbeddedServer
 from groundql.databases.files import find_files
 from groundql.databases.load import LoadProgress, database_name, load
 from groundql.databases.mongodb import MongoDatabase
-from groundql.databases.uri import is_uri
+from groundql.databases.uri import is_uri, redact
 from groundql.errors import EmbeddedUnavailable, InputError
 from groundql.grounding.sample import SamplePolicy
 from groundql.grounding.store import GroundingStore
@@ -36,10 +36,10 @@ class Opened:
     database: MongoDatabase
     server: EmbeddedServer | None = None
 
-    def stop(self) -> None:
+    async def stop(self) -> None:
         """End what was started."""
         if self.server is not None:
-            self.server.stop()
+            await anyio.to_thread.run_sync(self.server.stop)
 
 
 async def open_database(
@@ -54,7 +54,7 @@ async def open_database(
     path = await anyio.Path(target).expanduser()
     if not await path.exists():
         raise InputError(
-            f"{target!r} is neither a connection string nor a file or folder here",
+            f"{redact(target)!r} is neither a connection string nor a file or folder here",
             hint="a connection string starts with mongodb:// or mongodb+srv://",
         )
     return await _open_files(Path(path), settings, on_load)
@@ -120,21 +120,29 @@ def solver_name(settings: Settings) -> str:
     return settings.solver or ("local" if settings.model.split(":")[0] == "local" else "sag")
 
 
-def model_opener(settings: Settings) -> Callable[[Meter, Trace], Model]:
-    """Return a way to open the model for one question, within that question's budget and trace.
+class ModelOpener:
+    """Open the model that is set, once, and lay each question's budget and trace around it.
 
-    Raises (from the opener): ModelUnavailable.
+    Raises (when called): ModelUnavailable.
     """
-    kept: list[Model] = []
 
-    def opened(meter: Meter, trace: Trace) -> Model:
-        if not kept:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._model: Model | None = None
+
+    def __call__(self, meter: Meter, trace: Trace) -> Model:
+        """Return the model within one question's budget and trace."""
+        if self._model is None:
+            settings = self._settings
             model = open_model(settings.model, timeout_s=settings.model_timeout_s, folder=settings.cache_folder)
             replies = ReplyStore(settings.cache_folder / "replies.sqlite") if settings.cache_replies else None
-            kept.append(steady(model, store=replies, scope=endpoint_of(model)))
-        return metered(kept[0], meter, trace)
+            self._model = steady(model, store=replies, scope=endpoint_of(model))
+        return metered(self._model, meter, trace)
 
-    return opened
+    async def close(self) -> None:
+        """Let go of the model's connections."""
+        if self._model is not None:
+            await self._model.close()
 
 
 def wrap_model(model: Model, meter: Meter, trace: Trace) -> Model:

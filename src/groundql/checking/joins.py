@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, cast
 
 from groundql.checking.asking import ask_rows
 from groundql.core.answer import Candidate, Grounding
@@ -77,9 +77,10 @@ async def _edge_findings(join: JoinClaim, program: Program | None, env: Env) -> 
 
 def _is_root(join: JoinClaim, program: MqlProgram) -> bool:
     """Whether the join stands in the program itself: what reaches one in a nested pipeline cannot be sampled alone."""
-    stage = program.stages[join.place.stage] if 0 <= join.place.stage < len(program.stages) else {}
-    body = stage.get("$lookup")
-    return isinstance(body, Mapping) and join.local is not None and body.get("localField") == join.local.text
+    if join.local is None or not 0 <= join.place.stage < len(program.stages):
+        return False
+    body: Any = program.stages[join.place.stage].get("$lookup")
+    return isinstance(body, Mapping) and cast("Mapping[str, Any]", body).get("localField") == join.local.text
 
 
 def _judge(join: JoinClaim, hits: Hits) -> list[Finding]:

@@ -112,7 +112,7 @@ def _elsewhere(value: str, comparison: Comparison, witnesses: Sequence[Witness],
     places = tuple(describe_witness(w) for w in where[:MOST_SHOWN])
     return Finding(
         Code.VALUE_ELSEWHERE,
-        f"{value!r} was not found at {comparison.read.text!r}",
+        f"{value!r} was not found at {comparison.read.text!r} in {comparison.read.container}",
         comparison.place,
         path=comparison.read.text,
         evidence="it is stored elsewhere",

@@ -86,7 +86,7 @@ def _refused(error: OperationFailure, where: str, elapsed_s: float, redact: Call
 
 def _too_slow(elapsed_s: float) -> DatabaseTimeout:
     return DatabaseTimeout(
-        f"the program was stopped after {elapsed_s:g} s", hint="narrow it down, or allow more time (--timeout)"
+        f"the program was stopped after {elapsed_s:g} s", hint="narrow it down, or allow more time (--seconds)"
     )
 
 

@@ -134,15 +134,6 @@ async def opened(settings: Settings, live: Live) -> Service:
     return service
 
 
-async def require_data(service: Service) -> None:
-    """Raise InputError when the database holds nothing: a misspelt name is an empty database to a server."""
-    catalog = (await service.grounder()).catalog
-    if not catalog.containers:
-        raise InputError(
-            f"the database {catalog.database!r} holds no collections", hint="check its name, or load data into it"
-        )
-
-
 @app.command()
 def ask(
     question: Annotated[str, typer.Argument(help="The question in plain English; - reads it from standard input.")],
@@ -173,7 +164,6 @@ def ask(
         with Live(err, quiet=quiet) as live:
             service = await opened(settings, live)
             async with service:
-                await require_data(service)
                 trace = Trace(listen=live.tracing)
                 try:
                     answer = await service.ask(asked, trace=trace)
@@ -208,7 +198,6 @@ def describe(
     async def work() -> int:
         with Live(err, quiet=quiet) as live:
             async with await opened(settings, live) as service:
-                await require_data(service)
                 profile = await service.describe(container, path, question=question, tokens=tokens)
         if output is Format.JSON:
             show_json(profile_data(profile))
@@ -239,7 +228,6 @@ def check(
     async def work() -> int:
         with Live(err, quiet=quiet) as live:
             async with await opened(settings, live) as service:
-                await require_data(service)
                 report = await service.check(text, container=collection or None)
         _show_findings(report, output)
         return 1 if report.is_blocked else 0
@@ -264,7 +252,6 @@ def run_query(
     async def work() -> int:
         with Live(err, quiet=quiet) as live:
             async with await opened(settings, live) as service:
-                await require_data(service)
                 report = await service.run(text, container=collection or None, anyway=anyway)
         show_notes(report.notes, err)
         if output is Format.JSON:
@@ -298,7 +285,6 @@ def ground(
         with Live(err, quiet=quiet) as live:
             async with await opened(settings, live) as service:
                 catalog = await service.ground(refresh=not if_changed)
-                await require_data(service)
         if output is Format.JSON:
             show_json(catalog_data(catalog))
         else:

@@ -23,8 +23,8 @@ from groundql.errors import InputError
 from groundql.faces.doctor import Diagnosis, examine
 from groundql.service import Listen, Profile, Report, Service
 from groundql.wiring import (
+    ModelOpener,
     grounding_store,
-    model_opener,
     open_database,
     sample_policy,
     solver_name,
@@ -61,17 +61,19 @@ async def connect_async(
     if "://" in target:
         read_uri(target)  # a wrong scheme is told as that, and without its password, not as a file that is not there
     opened = await open_database(target, chosen, on_load=on_load)
-    given = model if model is not None and not isinstance(model, str) else None
+    brought = None if model is None or isinstance(model, str) else model
+    opened_model = ModelOpener(chosen)
+    open_model = opened_model if brought is None else partial(wrap_model, brought)
     return Service(
         opened.database,
         grounding_store(chosen),
-        model_opener(chosen) if given is None else partial(wrap_model, given),
+        open_model,
         sample_policy(chosen),
         chosen.run_limits,
         chosen.question_budget,
-        (chosen.solver or "sag") if given is not None else solver_name(chosen),
+        (chosen.solver or "sag") if brought is not None else solver_name(chosen),
         listen,
-        (opened.stop,),
+        (opened.stop, opened_model.close),
     )
 
 

@@ -28,10 +28,13 @@ LOCAL: Final = Loop(
     gates=(path_gate, kind_gate, value_gate, limit_gate, counted_gate),
     probes=(empty_column_probe, leaked_id_probe),
     choose=agreeing_forms,
-    attempts=2,
-    eager=1,
-    rounds=2,
-    advisory_rounds=0,
+    attempts=4,
+    eager=2,
+    rounds=1,
     repair=brief_repair,
 )
-"""`eager=1`: one after the other, for they share one server and the beginning of one prompt."""
+"""Both forms are drafted once; only where they differ, once more with some chance, for a second opinion.
+
+One round each: a small model that was told what is wrong says the same again (none of 14 blocked drafts was mended),
+where a fresh draft often does not.
+"""

@@ -31,8 +31,10 @@ async def agreeing_forms(candidates: Sequence[Candidate], grounding: Grounding, 
         for other in clean[n + 1 :]
         if one.form != other.form and same_answer(one, other, grounding.question)
     ]
-    if pairs:
+    if pairs and all(same_answer(pairs[0][0], one, grounding.question) for one, _ in pairs):
         return Choice(_narrower(pairs[0], grounding.question), SMALL_MODEL)
+    if pairs:
+        return Choice(None, "drafts agree on more than one answer", abstains=True)
     if not clean:
         return Choice(None, NOTHING_USABLE)
     return Choice(None, _difference(clean), abstains=True)

@@ -30,6 +30,7 @@ from groundql.solvers.prompting import fill
 
 EXAMPLES: Final = 8
 REPLY_TOKENS: Final = 320
+SECOND_TEMPERATURE: Final = 0.6
 MOST_OVERVIEW: Final = 24
 QUERY: Final = "query"
 PIPELINE: Final = "pipeline"
@@ -37,7 +38,7 @@ _RELAXED: Final = json_util.RELAXED_JSON_OPTIONS
 
 
 async def draft_two_forms(dialogue: Dialogue, grounding: Grounding, env: Env, attempt: int, /) -> Draft:
-    """Draft a compact query on even attempts and a pipeline on odd ones."""
+    """Draft a compact query on even attempts and a pipeline on odd ones; from the third on, with some chance."""
     return await (draft_query, draft_raw_pipeline)[attempt % 2](dialogue, grounding, env, attempt)
 
 
@@ -48,7 +49,7 @@ async def draft_query(dialogue: Dialogue, grounding: Grounding, env: Env, attemp
     """
     focus = focus_on(grounding)
     schema = query_schema(grounding.catalog, focus.containers, focus.paths)
-    value, said = await _ask(dialogue, grounding, env, focus, schema, QUERY)
+    value, said = await _ask(dialogue, grounding, env, focus, schema, QUERY, attempt)
     query, notes = mend_query(value, grounding)
     try:
         program = compile_query(parse_query(query, grounding.catalog), grounding.catalog)
@@ -63,7 +64,7 @@ async def draft_raw_pipeline(dialogue: Dialogue, grounding: Grounding, env: Env,
     Raises: the `ModelError` family.
     """
     focus = focus_on(grounding)
-    value, said = await _ask(dialogue, grounding, env, focus, _pipeline_schema(focus), PIPELINE)
+    value, said = await _ask(dialogue, grounding, env, focus, _pipeline_schema(focus), PIPELINE, attempt)
     try:
         program = MqlProgram(value["container"], parse_pipeline(value["pipeline"]))
     except InputError as error:
@@ -72,11 +73,13 @@ async def draft_raw_pipeline(dialogue: Dialogue, grounding: Grounding, env: Env,
 
 
 async def _ask(
-    dialogue: Dialogue, grounding: Grounding, env: Env, focus: Focus, schema: Mapping[str, Any], form: str
+    dialogue: Dialogue, grounding: Grounding, env: Env, focus: Focus, schema: Mapping[str, Any], form: str, attempt: int
 ) -> tuple[Mapping[str, Any], str]:
     request = ModelRequest(
         (*opening(grounding, focus, form), *dialogue),
         schema=schema,
+        temperature=0.0 if attempt < 2 else SECOND_TEMPERATURE,
+        seed=attempt if attempt >= 2 else None,
         max_tokens=REPLY_TOKENS,
         purpose="repair" if dialogue else "draft",
     )
