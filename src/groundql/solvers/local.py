@@ -9,10 +9,10 @@ from groundql.checking.probes import leaked_id_probe
 from groundql.checking.rewrites import stored_forms, whole_limits
 from groundql.core.answer import Grounding, Question
 from groundql.core.ports import Env
+from groundql.solvers.local_checks import counted_gate, empty_column_probe
 from groundql.solvers.local_choose import agreeing_forms
 from groundql.solvers.local_draft import draft_two_forms
 from groundql.solvers.local_names import stored_names
-from groundql.solvers.local_repair import brief_repair, counted_gate, empty_column_probe
 from groundql.solvers.loop import Loop
 
 
@@ -31,10 +31,9 @@ LOCAL: Final = Loop(
     attempts=4,
     eager=2,
     rounds=1,
-    repair=brief_repair,
 )
 """Both forms are drafted once; only where they differ, once more with some chance, for a second opinion.
 
-One round each: a small model that was told what is wrong says the same again (none of 14 blocked drafts was mended),
-where a fresh draft often does not.
+One round each: where measured, a small model that was told what is wrong said the same again, while a fresh draft often
+does not.
 """

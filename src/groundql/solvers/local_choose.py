@@ -115,9 +115,12 @@ def asked_columns(question: str) -> int:
 
 
 def _difference(clean: Sequence[Candidate]) -> str:
-    if len(clean) == 1:
+    by_form: dict[str, Candidate] = {}
+    for candidate in sorted(clean, key=lambda c: c.attempt):
+        by_form.setdefault(candidate.form, candidate)
+    if len(by_form) == 1:
         return f"only the {clean[0].form} passed its checks, and nothing stands beside it"
-    told = [f"the {c.form} gives {_told(c)}" for c in clean[:2]]
+    told = [f"the {form} gives {_told(c)}" for form, c in by_form.items()]
     return "two readings of the question differ: " + ", ".join(told)
 
 

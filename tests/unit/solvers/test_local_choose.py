@@ -49,6 +49,14 @@ async def test_two_readings_of_one_form_do_not_confirm_each_other():
 
 
 @pytest.mark.anyio
+async def test_agreement_on_two_different_answers_decides_nothing():
+    drafts = [reading(form, {"count": n}) for form in ("query", "pipeline") for n in (2, 3)]
+    choice = await choose("How many?", *drafts)
+    assert choice.abstains
+    assert "more than one answer" in choice.reason
+
+
+@pytest.mark.anyio
 async def test_a_blocked_reading_confirms_nothing():
     blocked = reading("pipeline", {"count": 2}, findings=(Finding(Code.VALUE_UNUSED, "unused"),))
     choice = await choose("How many?", reading("query", {"count": 2}), blocked)
