@@ -99,7 +99,9 @@ def time_world(world: World, rounds: int) -> Timing:
 
 def table(timings: list[Timing]) -> Iterator[str]:
     """Write the figures as lines."""
-    yield f"{'world':<12}{'paths':>7}{'programs':>10}{'stages':>8}{'reads':>7}{'first':>9}{'median':>9}{'worst':>9}{'gates':>9}{'worst':>9}  ms"
+    heads = ("paths", "programs", "stages", "reads", "first", "median", "worst", "gates", "worst")
+    widths = (7, 10, 8, 7, 9, 9, 9, 9, 9)
+    yield f"{'world':<12}" + "".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True)) + "  ms"
     for t in timings:
         yield (
             f"{t.world:<12}{t.paths:>7}{t.programs:>10}{t.stages:>8}{t.reads:>7}"
