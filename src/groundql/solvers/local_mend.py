@@ -20,6 +20,7 @@ from groundql.semantic.roles import MOST_CATEGORIES
 
 _HOW_MANY: Final = re.compile(r"\s*(in |for |on |at |of )?how many\b", re.IGNORECASE)
 _COUNTING: Final = re.compile(r"\b(how many|how often|count|number|total|many)\b", re.IGNORECASE)
+_LEAVE_OUT: Final = re.compile(r"\b(leave out|leaving out|ignore|exclude|excluding)\b.*\bwithout\b", re.IGNORECASE)
 _EACH: Final = re.compile(r"\b(each|every|per|by)\b", re.IGNORECASE)
 
 
@@ -42,6 +43,7 @@ def mend_query(query: Mapping[str, Any], grounding: Grounding) -> tuple[dict[str
         mended["limit"] = asked.number
         notes.append(f"limited to {asked.number} row(s): {asked.text!r}")
     filters = [_moved(f, container, grounding, notes) for f in cast("Sequence[Any]", mended.get("filters", ()))]
+    filters += _left_out(mended, grounding)
     filters += _restrictions(mended, filters, container, grounding, notes)
     if filters:
         mended["filters"] = filters
@@ -109,6 +111,13 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for part in cast("Sequence[Any]", value):
             yield from _texts(part)
+
+
+def _left_out(query: Mapping[str, Any], grounding: Grounding) -> list[dict[str, Any]]:
+    """Groups of what lacks the key go, where the question says so: "leave out entries without the tag"."""
+    if not _LEAVE_OUT.search(grounding.question.text):
+        return []
+    return [{"path": path, "op": "exists"} for path in query.get("group_by", ()) if isinstance(path, str)]
 
 
 def _counts_rows(query: Mapping[str, Any], question: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -10,8 +10,21 @@ from groundql.core.answer import Grounding
 from groundql.core.catalog import Container
 from groundql.core.path import ENTRIES, Path
 from groundql.core.program import MqlProgram, Program, ReadStatus
+from groundql.grounding.terms import read_terms
 from groundql.grounding.words import stems
 from groundql.languages.flow import analyse
+
+
+def stated_limit(program: Program, grounding: Grounding) -> Program:
+    """Cut sorted rows to as many as the question asks for, one for a superlative in the singular, where nothing does."""
+    asked = read_terms(grounding.question).limit
+    if asked is None or not isinstance(program, MqlProgram) or any("$limit" in stage for stage in program.stages):
+        return program
+    sorts = [n for n, stage in enumerate(program.stages) if "$sort" in stage]
+    if not sorts or any("$group" in stage or "$unwind" in stage for stage in program.stages[sorts[-1] :]):
+        return program
+    at = sorts[-1] + 1
+    return replace(program, stages=(*program.stages[:at], {"$limit": asked.number}, *program.stages[at:]))
 
 
 def stored_names(program: Program, grounding: Grounding) -> Program:
@@ -33,12 +46,28 @@ def _with_stored_names(program: MqlProgram, container: Container, grounding: Gro
     stages = list(program.stages)
     for read in analyse(program, grounding.catalog).reads:
         old = read.text.removeprefix("$")
+        if read.status is ReadStatus.DROPPED and 0 <= read.place.stage < len(stages):
+            stage = read.place.stage
+            if (key := _group_key(stages[:stage], old)) is not None:
+                stages[stage] = _renamed(stages[stage], old, key, keys=read.place.operator != "$project")
+            continue
         if read.status is not ReadStatus.ABSENT or old.startswith("$") or read.container not in ("", container.name):
             continue
         new = _meant(old, container)
         if new is not None and 0 <= read.place.stage < len(stages):
             stages[read.place.stage] = _renamed(stages[read.place.stage], old, new)
     return replace(program, stages=tuple(_with_dollars(stage, container) for stage in stages))
+
+
+def _group_key(before: Sequence[Mapping[str, Any]], name: str) -> str | None:
+    """Where a `$group` put the field it groups by, when that is the last thing that happened to it."""
+    if not before or not isinstance(group := before[-1].get("$group"), Mapping):
+        return None
+    key = cast("Mapping[str, Any]", group).get("_id")
+    if key == f"${name}":
+        return "_id"
+    parts = cast("Mapping[str, Any]", key) if isinstance(key, Mapping) else {}
+    return next((f"_id.{part}" for part, value in parts.items() if value == f"${name}"), None)
 
 
 def _with_dollars(stage: Mapping[str, Any], container: Container) -> Mapping[str, Any]:
@@ -85,9 +114,10 @@ def _ends_in(path: Path, names: tuple[str, ...]) -> bool:
     return path.fields[-len(names) :] == names
 
 
-def _renamed(node: Any, old: str, new: str) -> Any:
+def _renamed(node: Any, old: str, new: str, *, keys: bool = True) -> Any:
     if isinstance(node, Mapping):
-        return {new if k == old else k: _renamed(v, old, new) for k, v in cast("Mapping[str, Any]", node).items()}
+        parts = cast("Mapping[str, Any]", node).items()
+        return {new if keys and k == old else k: _renamed(v, old, new, keys=keys) for k, v in parts}
     if isinstance(node, list | tuple):
-        return [_renamed(v, old, new) for v in cast("list[Any]", node)]
+        return [_renamed(v, old, new, keys=keys) for v in cast("list[Any]", node)]
     return f"${new}" if node == f"${old}" else node

@@ -15,7 +15,7 @@ from groundql.databases.memory import MemoryDatabase
 from groundql.errors import ModelCutOff, ModelRefused, ProgramRejected
 from groundql.llm.scripted import Line, Scripted
 from groundql.solvers.local import LOCAL
-from groundql.solvers.local_checks import counted_gate
+from groundql.solvers.local_checks import counted_gate, unfiltered_gate
 from groundql.solvers.local_draft import stable_messages
 from tiny_catalog import container_of
 
@@ -155,3 +155,21 @@ async def test_a_count_of_another_container_than_the_question_names_is_blocked()
     for question, findings in (("In how many heroes is it?", 1), ("How many cities?", 0), ("Which heroes?", 0)):
         grounding = Grounding(Question(question), catalog)
         assert len(await counted_gate(Candidate(program), grounding, None)) == findings  # type: ignore[arg-type]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("question", "stage", "blocked"),
+    [
+        ("How many heroes have powers?", {"$count": "n"}, True),
+        ("How many heroes have powers?", {"$group": {"_id": None, "n": {"$sum": 1}}}, True),
+        ("How many heroes have powers?", {"$match": {"age": 1}}, False),
+        ("How many heroes does each side have?", {"$group": {"_id": "$side", "n": {"$sum": 1}}}, False),
+        ("How many heroes are there?", {"$count": "n"}, False),
+    ],
+)
+async def test_a_count_of_everything_does_not_answer_a_restricted_question(question: str, stage: Any, blocked: bool):
+    found = await unfiltered_gate(
+        Candidate(MqlProgram("heroes", (stage,))), Grounding(Question(question), CATALOG), None
+    )  # type: ignore[arg-type]
+    assert bool(found) is blocked

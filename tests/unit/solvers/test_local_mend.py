@@ -124,3 +124,9 @@ def test_a_count_drafted_for_a_question_about_a_value_shows_the_value():
     assert mended == {"container": "places", "filters": query["filters"], "select": ["size"]}
     for question in ("How many places are in FR?", "What is the number of places in FR?"):
         assert mend_query(query, grounding(question))[0] == query
+
+
+def test_groups_without_a_key_go_where_the_question_says_so():
+    query = {"container": "places", "group_by": ["kind"], "metrics": [{"op": "count"}]}
+    asked = grounding("How many places are there of each kind? Leave out places without one.")
+    assert mend_query(query, asked)[0]["filters"] == [{"path": "kind", "op": "exists"}]

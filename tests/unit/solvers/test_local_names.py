@@ -6,7 +6,7 @@ import pytest
 
 from groundql.core.answer import Grounding, Question
 from groundql.core.program import MqlProgram
-from groundql.solvers.local_names import stored_names
+from groundql.solvers.local_names import stated_limit, stored_names
 from tiny_catalog import catalog_of, container_of
 
 PLACES: list[dict[str, Any]] = [{"_id": 1, "time_zone": "a", "codes": {"iata": "X"}, "a": {"n": 1}, "b": {"n": 2}}]
@@ -64,3 +64,24 @@ def test_names_that_the_pipeline_made_itself_stay():
 def test_what_is_no_pipeline_passes_through():
     odd = MqlProgram("nowhere", ({"$match": {"x": 1}},))
     assert stored_names(odd, GROUNDING) is odd
+
+
+def test_the_key_of_a_group_is_read_where_the_group_put_it():
+    group = {"$group": {"_id": "$time_zone", "n": {"$sum": 1}}}
+    assert renamed(group, {"$sort": {"n": -1, "time_zone": 1}})[1] == {"$sort": {"n": -1, "_id": 1}}
+    shown = renamed(group, {"$project": {"_id": 0, "time_zone": "$time_zone", "n": 1}})[1]
+    assert shown == {"$project": {"_id": 0, "time_zone": "$_id", "n": 1}}
+    two = {"$group": {"_id": {"zone": "$time_zone"}, "n": {"$sum": 1}}}
+    assert renamed(two, {"$project": {"zone": "$time_zone"}})[1] == {"$project": {"zone": "$_id.zone"}}
+
+
+@pytest.mark.parametrize(
+    ("question", "limit"), [("Which airport has the highest elevation?", 1), ("Which five airports have the most?", 5)]
+)
+def test_sorted_rows_are_cut_to_as_many_as_the_question_asks_for(question: str, limit: int):
+    stages = ({"$sort": {"n": -1}}, {"$project": {"n": 1}})
+    grounding = Grounding(Question(question), GROUNDING.catalog)
+    cut = stated_limit(MqlProgram("places", stages), grounding)
+    assert cut == MqlProgram("places", (stages[0], {"$limit": limit}, stages[1]))
+    assert stated_limit(cut, grounding) == cut
+    assert stated_limit(MqlProgram("places", stages[1:]), grounding) == MqlProgram("places", stages[1:])
