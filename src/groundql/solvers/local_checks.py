@@ -15,8 +15,7 @@ from groundql.core.program import MqlProgram
 from groundql.solvers.local_focus import counted_container
 
 _RESTRICTED: Final = re.compile(
-    r"\bhow many [\w ]+? (?:have|has|with|without|whose|use|uses|contain|contains|list|lists|belong|are (?!there))\b",
-    re.IGNORECASE,
+    r"\bhow many [\w ]+? (?:have|has|with|without|whose|uses?|contains?|lists?|belong|are (?!there))\b", re.IGNORECASE
 )
 
 

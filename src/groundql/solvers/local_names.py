@@ -16,7 +16,7 @@ from groundql.languages.flow import analyse
 
 
 def stated_limit(program: Program, grounding: Grounding) -> Program:
-    """Cut sorted rows to as many as the question asks for, one for a superlative in the singular, where nothing does."""
+    """Cut sorted rows to as many as the question asks for, to one for a singular superlative, where nothing does."""
     asked = read_terms(grounding.question).limit
     if asked is None or not isinstance(program, MqlProgram) or any("$limit" in stage for stage in program.stages):
         return program
@@ -66,7 +66,9 @@ def _group_key(before: Sequence[Mapping[str, Any]], name: str) -> str | None:
     key = cast("Mapping[str, Any]", group).get("_id")
     if key == f"${name}":
         return "_id"
-    parts = cast("Mapping[str, Any]", key) if isinstance(key, Mapping) else {}
+    if not isinstance(key, Mapping):
+        return None
+    parts = cast("Mapping[str, Any]", key)
     return next((f"_id.{part}" for part, value in parts.items() if value == f"${name}"), None)
 
 
