@@ -11,11 +11,12 @@ from typing import Self
 import anyio
 
 from groundql.checking.classify import REPAIRABLE, classify
+from groundql.checking.form import form_gate
 from groundql.checking.nearest import nearest_names
 from groundql.core.answer import Answer, Candidate, Evidence, Grounding, Question
 from groundql.core.budget import Budget, Meter
 from groundql.core.catalog import Catalog, Container, Field
-from groundql.core.finding import Finding
+from groundql.core.finding import Code, Finding
 from groundql.core.path import Path
 from groundql.core.ports import Check, Database, Env, Model
 from groundql.core.program import Admitted, Program
@@ -32,6 +33,8 @@ from groundql.languages.safety import admit
 from groundql.solvers.explain import explain
 from groundql.solvers.recipes import GATES, PROBES, SOLVERS
 
+UNREAD = frozenset({Code.FORBIDDEN, Code.MALFORMED, Code.UNKNOWN_OPERATOR})
+"""What the safety check refuses is not sent to the engine at all."""
 Listen = Callable[[Progress], None]
 
 
@@ -149,7 +152,9 @@ class Service:
         """
         started_s = time.monotonic()
         read = await self._read(program, container)
-        candidate, _, _ = await self._checked(read.program)
+        candidate, grounding, env = await self._checked(read.program)
+        if not any(f.code in UNREAD for f in candidate.findings):
+            candidate = await _with(candidate, (form_gate,), grounding, env)
         return Report(read.program, candidate, elapsed_s=time.monotonic() - started_s, notes=read.notes)
 
     async def run(

@@ -11,8 +11,9 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from pymongo.database import Database
 
 from groundql.checking.asking import ask_rows
+from groundql.checking.form import form_gate
 from groundql.checking.funnel import measure_funnel
-from groundql.checking.gates import path_gate
+from groundql.checking.gates import path_gate, value_gate
 from groundql.checking.joins import join_gate
 from groundql.checking.probes import bisect_probe, leaked_id_probe, multiplied_probe, null_column_probe
 from groundql.core.answer import Candidate, Grounding, Question
@@ -169,9 +170,45 @@ def lookup(local: str, foreign: str, table: str = "teams") -> dict[str, Any]:
 def test_a_join_must_follow_an_edge_that_the_data_shows(
     world: World, stage: dict[str, Any], codes: list[Code], blocking: bool
 ) -> None:
-    findings = world.check(join_gate, world.candidate("heroes", stage, run=False))
+    findings = world.check(join_gate, world.candidate("heroes", stage, {"$unwind": "$t"}, run=False))
     assert [f.code for f in findings] == codes
     assert any(f.blocking for f in findings) is blocking
+
+
+def test_matches_that_stay_in_their_array_repeat_nothing(world: World) -> None:
+    sized = ({"$project": {"n": {"$size": "$t"}}},)
+    assert not world.check(join_gate, world.candidate("heroes", lookup("team", "team", "members"), *sized, run=False))
+
+
+def test_a_join_after_a_group_is_judged_by_what_reaches_it(world: World) -> None:
+    grouped = ({"$group": {"_id": "$team"}}, {"$limit": 3}, lookup("_id", "_id"))
+    assert not world.check(join_gate, world.candidate("heroes", *grouped, run=False))
+
+
+def test_data_written_since_it_was_read_blocks_nothing(world: World, fresh_database: Database[dict[str, Any]]) -> None:
+    fresh_database["heroes"].insert_one({"_id": "hero:new", "side": "Neutral", "cape": "red"})
+    for match in ({"side": "Neutral"}, {"cape": "red"}):
+        candidate = world.candidate("heroes", {"$match": match}, run=False)
+        assert not world.check(path_gate, candidate)
+        assert not world.check(value_gate, candidate)
+    (finding,) = world.check(value_gate, world.candidate("heroes", {"$match": {"side": "Evil"}}, run=False))
+    assert finding.code is Code.VALUE_ABSENT
+    assert finding.blocking
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [
+        {"$unwind": "tags"},
+        {"$limit": "5"},
+        {"$group": {"n": {"$sum": 1}}},
+        {"$project": {"a": 1, "b": 0}},
+        {"$sort": {}},
+    ],
+)
+def test_what_the_engine_refuses_is_found_without_reading_a_document(world: World, stage: dict[str, Any]) -> None:
+    (finding,) = world.check(form_gate, world.candidate("heroes", stage, run=False))
+    assert finding.code is Code.REJECTED
 
 
 def test_the_funnel_counts_rows_after_each_stage(world: World) -> None:

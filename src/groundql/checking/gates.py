@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
-from groundql.checking.absence import confirm_absent
+from groundql.checking.absence import confirm_absent, confirm_values
 from groundql.checking.kinds import kind_findings
 from groundql.checking.nearest import nearest_names
 from groundql.checking.paths import path_findings
@@ -131,7 +131,11 @@ async def path_gate(candidate: Candidate, grounding: Grounding, env: Env) -> Seq
     ]
 
 
+async def value_gate(candidate: Candidate, grounding: Grounding, env: Env) -> Sequence[Finding]:
+    """Check literals against the stored values; what would block is looked up first."""
+    return await confirm_values(value_findings(candidate.claims, grounding), candidate, grounding, env)
+
+
 kind_gate = lift(kind_findings)
-value_gate = lift(value_findings)
 number_gate = lift(number_findings)
 limit_gate = lift(limit_findings)

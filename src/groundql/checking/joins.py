@@ -72,7 +72,14 @@ async def _edge_findings(join: JoinClaim, program: Program | None, env: Env) -> 
     hits = await _look_up(join, program, local.text.lstrip("$"), foreign.path.dotted, env)
     if hits is None or not hits.asked:
         return []
-    return _judge(join, hits)
+    return _judge(join, hits, is_unwound=_is_unwound(join, program))
+
+
+def _is_unwound(join: JoinClaim, program: MqlProgram) -> bool:
+    """Whether a later stage makes a row of each match; matches that stay in their array repeat nothing."""
+    name = f"${program.stages[join.place.stage]['$lookup'].get('as')}"
+    later = [stage.get("$unwind") for stage in program.stages[join.place.stage + 1 :]]
+    return any(name in (cast("Mapping[str, Any]", u).get("path") if isinstance(u, Mapping) else u,) for u in later)
 
 
 def _is_root(join: JoinClaim, program: MqlProgram) -> bool:
@@ -83,7 +90,7 @@ def _is_root(join: JoinClaim, program: MqlProgram) -> bool:
     return isinstance(body, Mapping) and cast("Mapping[str, Any]", body).get("localField") == join.local.text
 
 
-def _judge(join: JoinClaim, hits: Hits) -> list[Finding]:
+def _judge(join: JoinClaim, hits: Hits, *, is_unwound: bool) -> list[Finding]:
     name = f"{join.container} to {join.to_container}"
     if not hits.found:
         return [
@@ -98,7 +105,7 @@ def _judge(join: JoinClaim, hits: Hits) -> list[Finding]:
             )
         ]
     mean = hits.documents / hits.found
-    if mean <= 1:
+    if mean <= 1 or not is_unwound:
         return []
     evidence = f"{mean:.1f} matches for each of {hits.found} values found"
     return [

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
 from bson import Decimal128, ObjectId
 
+from groundql.checking.values import comparison_decides
 from groundql.core.answer import Grounding
 from groundql.core.finding import Code, Finding
 from groundql.core.kind import EVERY, NOTHING, NUMBERS, Kind
-from groundql.core.program import Claims, Comparison, ReadStatus
+from groundql.core.program import Claims, Comparison, Read, ReadStatus
 
+ONLY_ARRAY: Final = frozenset({Kind.ARRAY})
 COMPARING: Final = frozenset({"$eq", "$gt", "$gte", "$lt", "$lte", "$in", "$all"})
 NEGATED: Final = frozenset({"$ne", "$nin"})
 
@@ -34,8 +37,35 @@ def literal_kinds(value: Any) -> frozenset[Kind] | None:
 
 
 def kind_findings(claims: Claims, grounding: Grounding) -> list[Finding]:
-    """Name the comparisons that can never hold, or hold for every value, because of kinds."""
-    return [f for c in claims.comparisons if (f := _finding(c)) is not None]
+    """Name the comparisons that can never hold because of kinds, and the groups that take in the wrong ones."""
+    compared = [f for c in claims.comparisons if (f := _finding(c)) is not None]
+    return compared + [f for r in claims.reads if (f := _grouped(r)) is not None]
+
+
+ADDING: Final = re.compile(r"\.(\$sum|\$avg|\$stdDevPop|\$stdDevSamp)$")
+
+
+def _grouped(read: Read) -> Finding | None:
+    """A group that adds up what holds no number, or whose key is a whole array."""
+    held = read.kinds - NOTHING
+    if read.place.operator not in ("$group", "$bucket", "$bucketAuto") or read.status is not ReadStatus.STORED:
+        return None
+    if not held or read.kinds == EVERY or Kind.OTHER in held:
+        return None
+    adds = ADDING.search(read.place.pointer)
+    if adds and not held & NUMBERS:
+        code = Code.ARRAY_AS_SCALAR if held <= ONLY_ARRAY else Code.KIND_MISMATCH
+        nearest = (f"$unwind it first, or {adds[1]} over its items",) if held <= ONLY_ARRAY else ()
+        return _group_finding(code, read, f"{adds[1]} of {read.text!r} adds up nothing: it holds no numbers", nearest)
+    if read.role == "group" and held <= ONLY_ARRAY:
+        message = f"{read.text!r} is an array here: the groups are whole arrays, not their items"
+        return _group_finding(Code.ARRAY_AS_SCALAR, read, message, ("$unwind it first",))
+    return None
+
+
+def _group_finding(code: Code, read: Read, message: str, nearest: tuple[str, ...]) -> Finding:
+    evidence = f"stored as {_names(read.kinds - NOTHING)}"
+    return Finding(code, message, read.place, read.text, evidence, nearest, blocking=False)
 
 
 def _finding(comparison: Comparison) -> Finding | None:
@@ -68,7 +98,7 @@ def _array_finding(comparison: Comparison, held: frozenset[Kind]) -> Finding | N
         return None  # a match looks into arrays by itself
     return Finding(
         Code.ARRAY_AS_SCALAR,
-        f"{comparison.read.text!r} is an array here; comparing it with {comparison.value!r} compares the array itself",
+        f"{comparison.read.text!r} is an array here; comparing it with {shown(comparison.value)} compares the array itself",
         comparison.place,
         path=comparison.read.text,
         evidence=f"stored as {_names(held)}",
@@ -80,10 +110,10 @@ def _array_finding(comparison: Comparison, held: frozenset[Kind]) -> Finding | N
 def _mismatch(comparison: Comparison, held: frozenset[Kind]) -> Finding:
     stored = comparison.read.status is ReadStatus.STORED
     # an inequality across kinds keeps every row, and a computed field's kinds are only inferred: neither is proof
-    proven = stored and comparison.is_filter and comparison.operator not in NEGATED and comparison.read.role == "match"
+    proven = stored and comparison_decides(comparison) and comparison.operator not in NEGATED
     return Finding(
         Code.KIND_MISMATCH,
-        f"{comparison.read.text!r} {comparison.operator} {comparison.value!r} compares different kinds",
+        f"{comparison.read.text!r} {comparison.operator} {shown(comparison.value)} compares different kinds",
         comparison.place,
         path=comparison.read.text,
         evidence=f"stored as {_names(held)}",
@@ -97,14 +127,41 @@ def _names(kinds: frozenset[Kind]) -> str:
 
 
 def _right_forms(value: Any, held: frozenset[Kind]) -> tuple[str, ...]:
+    scalar = value if isinstance(value, str | int | float) and not isinstance(value, bool) else None
     makers: Mapping[Kind, str] = {
-        Kind.DATE: 'a date: {"$date": "2020-01-31T00:00:00Z"}',
+        Kind.DATE: f'a date: {{"$date": "{_as_date(value)}"}}',
         Kind.OBJECT_ID: 'an ObjectId: {"$oid": "..."}',
-        Kind.DECIMAL: f'a decimal: {{"$numberDecimal": "{value}"}}',
-        Kind.STRING: f'a string: "{value}"',
+        Kind.STRING: _as_text(value),
         Kind.BOOL: "true or false",
     }
     forms = [text for kind, text in makers.items() if kind in held]
     if held & NUMBERS:
-        forms.append("a number without quotes")
+        exact = scalar is not None and Kind.DECIMAL in held and not held & (NUMBERS - {Kind.DECIMAL})
+        forms.append(f'a decimal: {{"$numberDecimal": "{scalar}"}}' if exact else "a number without quotes")
     return tuple(forms)
+
+
+def _as_date(value: Any) -> str:
+    """The date that a text means, else an example."""
+    try:
+        moment = dt.datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        moment = None
+    return f"{(moment or dt.datetime(2020, 1, 31)).replace(tzinfo=None).isoformat()}Z"
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, dt.datetime):
+        return (
+            f'a string: "{value.date().isoformat()}"'
+            if value.time() == dt.time()
+            else f'a string: "{value.isoformat()}"'
+        )
+    return f'a string: "{value}"' if isinstance(value, str | int | float) else "a string"
+
+
+def shown(value: Any) -> str:
+    """Show a literal as it would be written."""
+    if isinstance(value, dt.datetime):
+        return f'ISODate("{value.isoformat()}")'
+    return repr(value)

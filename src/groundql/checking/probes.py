@@ -16,6 +16,8 @@ from groundql.core.ports import Env
 from groundql.core.program import Comparison, MqlProgram, Place, ReadStatus
 
 VALUES_SHOWN: Final = 8
+SHAPING: Final = frozenset({"$group", "$project", "$addFields", "$set", "$replaceRoot", "$replaceWith", "$bucket"})
+"""Stages that make columns; without one, an empty column is an optional field of the documents themselves."""
 SYNTHETIC_ID: Final = re.compile(r"^\w+:{1,2}[\w:.-]+$")
 ASKS_FOR_ID: Final = re.compile(r"\b(ids?|identifiers?|keys?|_id)\b", re.IGNORECASE)
 
@@ -100,7 +102,7 @@ def _short(value: Any) -> str:
 
 async def null_column_probe(candidate: Candidate, grounding: Grounding, env: Env) -> Sequence[Finding]:
     """Name the columns that are null or missing in every row."""
-    if candidate.rows is None or not candidate.rows.records:
+    if candidate.rows is None or not candidate.rows.records or not candidate.claims.operators & SHAPING:
         return []
     records = candidate.rows.records
     names = dict.fromkeys((*candidate.rows.columns, *(candidate.claims.outputs or ())))
@@ -113,7 +115,7 @@ async def null_column_probe(candidate: Candidate, grounding: Grounding, env: Env
             blocking=False,
         )
         for name in names
-        if all(record.get(name) is None for record in records)
+        if name != "_id" and all(record.get(name) is None for record in records)
     ]
 
 

@@ -5,23 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from groundql.checking.nearest import nearest_names
 from groundql.core.answer import Grounding
 from groundql.core.catalog import Container, Field, KeySpace, Witness
 from groundql.core.finding import Code, Finding
-from groundql.core.kind import Kind
+from groundql.core.kind import NUMBERS, Kind
 from groundql.core.path import ITEMS, Path
 from groundql.core.program import Claims, Comparison, Read, ReadStatus
 from groundql.grounding.words import fold
 
 EXACT: Final = frozenset({"$eq", "$in", "$all"})
 MOST_SHOWN: Final = 3
+Scalar: TypeAlias = str | bool | int | float
 
 
 def value_findings(claims: Claims, grounding: Grounding) -> list[Finding]:
-    """Check every text literal that a filter compares, then every value that the question insists on."""
+    """Check every literal that a filter compares, then every value that the question insists on."""
     compared = [f for c in claims.comparisons for f in _compared(c, grounding)]
     return [*compared, *_unused(claims, grounding)]
 
@@ -32,10 +33,26 @@ def _compared(comparison: Comparison, grounding: Grounding) -> Iterable[Finding]
     if comparison.operator not in EXACT or read.status is not ReadStatus.STORED or container is None or not read.path:
         return
     field = _keys_field(container, read) or _value_field(container, read.path)
-    for value in _texts_of(comparison.value):
-        found = _judge(value, comparison, field, container, grounding.witnesses)
-        if found is not None:
-            yield found
+    values = list(_scalars_of(comparison.value))
+    judged = [_judge(value, comparison, field, container, grounding.witnesses) for value in values]
+    found = [f for f in judged if f is not None]
+    # one stored member is enough for a list to match, and one branch for an $or
+    proves = comparison_decides(comparison) and len(found) == len(values)
+    yield from (f if proves else replace(f, blocking=False) for f in found)
+
+
+def comparison_decides(comparison: Comparison) -> bool:
+    """Tell whether nothing can match where this comparison cannot: not one branch of several, not a mere label."""
+    pointer = comparison.place.pointer
+    either = ("$or", "$nor", "$not", "$cond", "$switch", "$ifNull")
+    return comparison.is_filter and comparison.read.role == "match" and not any(word in pointer for word in either)
+
+
+def _scalars_of(value: Any) -> Iterable[Scalar]:
+    if isinstance(value, str | bool | int | float):
+        yield value
+    elif isinstance(value, list | tuple):
+        yield from (v for v in value if isinstance(v, str | bool | int | float))  # pyright: ignore[reportUnknownVariableType]
 
 
 def _texts_of(value: Any) -> Iterable[str]:
@@ -67,8 +84,10 @@ def _value_field(container: Container, path: Path) -> Field | None:
 
 
 def _judge(
-    value: str, comparison: Comparison, field: Field | None, container: Container, witnesses: Sequence[Witness]
+    value: Scalar, comparison: Comparison, field: Field | None, container: Container, witnesses: Sequence[Witness]
 ) -> Finding | None:
+    if not isinstance(value, str):
+        return _judge_plain(value, comparison, field, container)
     stored = _stored_here(field, container, witnesses)
     if value in stored:
         return None
@@ -79,6 +98,25 @@ def _judge(
         return _elsewhere(value, comparison, witnesses, proven=False)
     found = _elsewhere(value, comparison, witnesses, proven=container.is_exhaustive)
     return found or _absent(value, field, comparison, proven=container.is_exhaustive)
+
+
+def _judge_plain(value: float, comparison: Comparison, field: Field | None, container: Container) -> Finding | None:
+    """A number or a boolean, against a complete list; numbers are equal across their types."""
+    if field is None or not field.complete or not _is_listed(field, value):
+        return None
+    stored = [v for v in field.values if isinstance(v, int | float) and isinstance(v, bool) is isinstance(value, bool)]
+    if value in stored:
+        return None
+    return _absent(value, field, comparison, proven=container.is_exhaustive)
+
+
+def _is_listed(field: Field, value: Scalar) -> bool:
+    """Whether the complete list could hold such a value at all; other kinds are the kind gate's."""
+    kinds = {kind for kind, _ in field.kinds}
+    return (
+        bool(kinds & ({Kind.BOOL} if isinstance(value, bool) else NUMBERS - {Kind.DECIMAL}))
+        and Kind.DECIMAL not in kinds
+    )
 
 
 def _stored_here(field: Field | None, container: Container, witnesses: Sequence[Witness]) -> frozenset[str]:
@@ -121,15 +159,15 @@ def _elsewhere(value: str, comparison: Comparison, witnesses: Sequence[Witness],
     )
 
 
-def _absent(value: str, field: Field, comparison: Comparison, *, proven: bool) -> Finding:
-    values = [v for v in field.values if isinstance(v, str)]
+def _absent(value: Scalar, field: Field, comparison: Comparison, *, proven: bool) -> Finding:
+    values = [str(v) if isinstance(v, str) else repr(v) for v in field.values]
     return Finding(
         Code.VALUE_ABSENT,
         f"no document holds {value!r} at {comparison.read.text!r}",
         comparison.place,
         path=comparison.read.text,
         evidence=f"all {len(values)} stored values are known",
-        nearest=nearest_names(value, values) or tuple(values[:MOST_SHOWN]),
+        nearest=nearest_names(str(value), values) or tuple(values[:MOST_SHOWN]),
         blocking=proven and comparison.is_filter,
     )
 

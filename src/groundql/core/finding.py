@@ -19,6 +19,7 @@ class Code(StrEnum):
     FIELD_AS_MAP = "field_as_map"
     ARRAY_AS_SCALAR = "array_as_scalar"
     KIND_MISMATCH = "kind_mismatch"
+    CONSTANT_FOR_FIELD = "constant_for_field"
     STORED_FORM = "stored_form"
     VALUE_ELSEWHERE = "value_elsewhere"
     VALUE_ABSENT = "value_absent"

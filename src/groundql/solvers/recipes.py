@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from groundql.checking.constants import constant_gate
 from groundql.checking.gates import kind_gate, limit_gate, number_gate, path_gate, value_gate
 from groundql.checking.joins import join_gate
 from groundql.checking.probes import bisect_probe, empty_probe, leaked_id_probe, multiplied_probe, null_column_probe
@@ -28,7 +29,7 @@ async def without_witnesses(question: Question, env: Env) -> Grounding:
     return replace(await env.grounder.ground(question), witnesses=(), missing_terms=())
 
 
-GATES: Final = (path_gate, kind_gate, value_gate, number_gate, limit_gate, join_gate)
+GATES: Final = (path_gate, kind_gate, constant_gate, value_gate, number_gate, limit_gate, join_gate)
 PROBES: Final = (bisect_probe, null_column_probe, leaked_id_probe, multiplied_probe)
 
 CARD: Final = Loop(name="path-card", ground=without_witnesses, draft=draft_pipeline)

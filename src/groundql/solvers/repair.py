@@ -26,6 +26,7 @@ DIRECTIVES: Final[Mapping[Code, str]] = {
     Code.KEY_AS_FIELD: "Use a key that the map holds, or go over all of them with $objectToArray.",
     Code.ARRAY_AS_SCALAR: "Unwind the array, filter its items, or reduce it to one value before comparing.",
     Code.KIND_MISMATCH: "Write the literal in the stored kind.",
+    Code.CONSTANT_FOR_FIELD: "Write $ before the name to read the field.",
     Code.STORED_FORM: "Write the value exactly as stored.",
     Code.VALUE_ELSEWHERE: "Compare it where it is stored.",
     Code.VALUE_ABSENT: "Use a stored value; if the question means another one, choose the nearest.",

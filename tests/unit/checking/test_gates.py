@@ -4,20 +4,25 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
+import anyio
 import pytest
 from bson import ObjectId
 
+from groundql.checking.constants import constant_gate
 from groundql.checking.gates import container_findings, limit_findings, number_findings
 from groundql.checking.kinds import kind_findings
 from groundql.checking.paths import path_findings
 from groundql.checking.values import value_findings
-from groundql.core.answer import Grounding, Question
+from groundql.core.answer import Candidate, Grounding, Question
 from groundql.core.catalog import Catalog, ContainerInfo, Witness
 from groundql.core.finding import Code, Finding
 from groundql.core.path import Path
+from groundql.core.ports import Env
 from groundql.core.program import Claims, MqlProgram
+from groundql.databases.memory import MemoryDatabase
 from groundql.grounding.profile import Profiler
 from groundql.languages.flow import analyse
+from groundql.llm.scripted import Scripted
 
 DAY = dt.datetime(2020, 1, 31, tzinfo=dt.UTC)
 HEROES = [
@@ -48,6 +53,11 @@ def catalog() -> Catalog:
 
 
 CATALOG = catalog()
+
+
+class Grounded:
+    async def ground(self, question: Question, /) -> Grounding:
+        return Grounding(question, CATALOG)
 
 
 def checked(rule: Any, *stages: dict[str, Any], text: str = "", witnesses: Sequence[Witness] = ()) -> list[Finding]:
@@ -255,3 +265,76 @@ def keyed(key: str) -> list[Finding]:
 def test_a_key_that_the_map_lacks_is_told_where_all_keys_are_known() -> None:
     assert not keyed("2003")
     assert codes(keyed("1812")) == [Code.VALUE_ABSENT]
+
+
+@pytest.mark.parametrize(
+    "match",
+    [
+        {"side": {"$in": ["good", "evil"]}},
+        {"$or": [{"side": "evil"}, {"side": "good"}]},
+        {"$or": [{"rank": 3}, {"side": "good"}]},
+        {"side": {"$ne": "evil"}},
+    ],
+)
+def test_one_branch_that_cannot_match_is_never_a_reason_to_refuse(match: dict[str, Any]) -> None:
+    findings = [*checked(value_findings, {"$match": match}), *checked(kind_findings, {"$match": match})]
+    assert not [f for f in findings if f.blocking]
+
+
+def test_a_list_of_which_no_member_is_stored_blocks() -> None:
+    findings = checked(value_findings, {"$match": {"side": {"$in": ["evil", "worse"]}}})
+    assert all(f.blocking for f in findings)
+    assert len(findings) == 2
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        {"_id": None, "n": {"$sum": "$tags"}},
+        {"_id": "$tags", "n": {"$sum": 1}},
+    ],
+)
+def test_a_group_over_a_whole_array_is_advisory(group: dict[str, Any]) -> None:
+    findings = checked(kind_findings, {"$group": group})
+    assert codes(findings) == [Code.ARRAY_AS_SCALAR]
+    assert not findings[0].blocking
+
+
+def test_adding_up_what_holds_no_numbers_is_told() -> None:
+    assert codes(checked(kind_findings, {"$group": {"_id": None, "n": {"$avg": "$name"}}})) == [Code.KIND_MISMATCH]
+
+
+@pytest.mark.parametrize(
+    "stage", [{"$project": {"n": {"$sum": "$tags"}}}, {"$group": {"_id": "$side", "t": {"$push": "$tags"}}}]
+)
+def test_arrays_where_arrays_belong_pass(stage: dict[str, Any]) -> None:
+    assert not checked(kind_findings, stage)
+
+
+@pytest.mark.parametrize(
+    ("stage", "near"),
+    [
+        ({"$group": {"_id": "side", "n": {"$sum": 1}}}, "$side"),
+        ({"$group": {"_id": None, "n": {"$first": "name"}}}, "$name"),
+        ({"$match": {"$expr": {"$eq": ["side", "good"]}}}, "$side"),
+    ],
+)
+def test_a_forgotten_dollar_is_told(stage: dict[str, Any], near: str) -> None:
+    candidate = Candidate(MqlProgram("heroes", (stage,)))
+    env = Env(MemoryDatabase(), Scripted([]), Grounded())
+    findings = anyio.run(constant_gate, candidate, Grounding(Question(""), CATALOG), env)
+    assert [(f.code, f.nearest[0]) for f in findings] == [(Code.CONSTANT_FOR_FIELD, near)]
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [
+        {"$group": {"_id": "all", "n": {"$sum": 1}}},
+        {"$match": {"$expr": {"$eq": ["$side", "name"]}}},
+        {"$match": {"side": "name"}},
+    ],
+)
+def test_a_constant_that_is_meant_passes(stage: dict[str, Any]) -> None:
+    candidate = Candidate(MqlProgram("heroes", (stage,)))
+    env = Env(MemoryDatabase(), Scripted([]), Grounded())
+    assert not anyio.run(constant_gate, candidate, Grounding(Question(""), CATALOG), env)
