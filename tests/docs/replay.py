@@ -30,7 +30,7 @@ from faces.command import CommandLine
 from faces.stub_model import StubModel
 from groundql.databases.load import load
 from groundql.faces.cli import app, run
-from groundql.faces.options import resolve_db
+from groundql.faces.samples import resolve_db
 from groundql.solvers.prompting import APPROACHES
 
 LOCALHOST = "localhost:27017"

@@ -98,7 +98,7 @@ def _array_finding(comparison: Comparison, held: frozenset[Kind]) -> Finding | N
         return None  # a match looks into arrays by itself
     return Finding(
         Code.ARRAY_AS_SCALAR,
-        f"{comparison.read.text!r} is an array here; comparing it with {shown(comparison.value)} compares the array itself",
+        f"{comparison.read.text!r} is an array here; {shown(comparison.value)} is compared with the array itself",
         comparison.place,
         path=comparison.read.text,
         evidence=f"stored as {_names(held)}",
@@ -152,11 +152,7 @@ def _as_date(value: Any) -> str:
 
 def _as_text(value: Any) -> str:
     if isinstance(value, dt.datetime):
-        return (
-            f'a string: "{value.date().isoformat()}"'
-            if value.time() == dt.time()
-            else f'a string: "{value.isoformat()}"'
-        )
+        value = value.date().isoformat() if value.time() == dt.time() else value.isoformat()
     return f'a string: "{value}"' if isinstance(value, str | int | float) else "a string"
 
 

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -29,8 +30,9 @@ from groundql.faces.cli_setup import doctor, load, model_app, sample_app
 from groundql.faces.client import connect_async
 from groundql.faces.data import answer_data, catalog_data, field_data, profile_data, report_data
 from groundql.faces.demo import demo
-from groundql.faces.options import As, Db, Model, Output, Quiet, Rows, Seconds, resolve_db
+from groundql.faces.options import As, Db, Model, Output, Quiet, Rows, Seconds
 from groundql.faces.progress import Live
+from groundql.faces.samples import resolve_db
 from groundql.faces.show import (
     LINE_CHARS,
     Format,
@@ -49,6 +51,7 @@ from groundql.service import Report, Service
 
 T = TypeVar("T")
 INTERRUPTED = 130
+STOPPED = frozenset({Code.REJECTED, Code.TIMEOUT})
 NEVER_RUN = frozenset({Code.FORBIDDEN, Code.UNKNOWN_OPERATOR, Code.MALFORMED})
 app = typer.Typer(
     name="groundql",
@@ -258,14 +261,14 @@ def run_query(
             show_json(report_data(report))
         elif report.rows is not None:
             show_findings(report.findings, err)
-            show_evidence(report.evidence, err)
+            told = {str(f) for f in report.findings}
+            others = tuple(w for w in report.evidence.warnings if w not in told)
+            show_evidence(replace(report.evidence, warnings=others), err)
             show_rows(report.rows.records, report.rows.columns, output)
             err.print(f"[dim]{rows_line(report.rows)}[/]")
         else:
             show_findings(report.findings, err)
-            forbidden = any(f.code in NEVER_RUN for f in report.findings)
-            hint = "" if anyway or forbidden else " --anyway runs it in spite of what the data says."
-            err.print(f"[bold red]Not run.[/]{hint}")
+            err.print(why_no_rows(report, anyway=anyway))
         return 0 if report.rows is not None else 1
 
     return go(work)
@@ -293,6 +296,15 @@ def ground(
         return 0 if all(c.is_known for c in catalog.containers) else 1
 
     return go(work)
+
+
+def why_no_rows(report: Report, *, anyway: bool) -> str:
+    """Say whether a query was stopped before it ran, or by the engine while it ran."""
+    codes = {f.code for f in report.findings}
+    if codes & STOPPED:
+        return "[bold red]It was run and stopped by the database.[/]"
+    hint = "" if anyway or codes & NEVER_RUN else " --anyway runs it in spite of what the data says."
+    return f"[bold red]Not run.[/]{hint}"
 
 
 def _ground_record(container: Any) -> dict[str, Any]:

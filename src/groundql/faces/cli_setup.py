@@ -12,12 +12,13 @@ import typer
 from groundql.bench.worlds import list_worlds
 from groundql.config import load_settings
 from groundql.databases.load import load as load_source
-from groundql.databases.uri import is_uri
+from groundql.databases.uri import is_uri, read_uri
 from groundql.errors import InputError
 from groundql.faces.data import plain
 from groundql.faces.doctor import State, examine
-from groundql.faces.options import Db, Model, Output, Quiet, resolve_db
+from groundql.faces.options import Db, Model, Output, Quiet
 from groundql.faces.progress import Live, pull_text
+from groundql.faces.samples import resolve_db
 from groundql.faces.show import Format, console, safe, show_json, show_rows
 from groundql.llm.local import model_status
 from groundql.llm.pull import DEFAULT_MODEL_FILE, MODEL_FILES, pull_model
@@ -44,6 +45,12 @@ def load(
         raise InputError(
             "load needs the database to write to",
             hint="--db mongodb://HOST/NAME; to only ask questions of files, give them to --db and skip load",
+        )
+    address = read_uri(target)
+    if not address.database:
+        raise InputError(
+            f"the connection string to {address.hosts} names no database to load into",
+            hint="add it after the host, as in mongodb://localhost:27017/NAME",
         )
     with Live(err, quiet=quiet) as live:
         work = partial(

@@ -21,6 +21,7 @@ from groundql.databases.load import Loaded, LoadProgress, load
 from groundql.databases.uri import read_uri
 from groundql.errors import InputError
 from groundql.faces.doctor import Diagnosis, examine
+from groundql.faces.samples import resolve_db
 from groundql.service import Listen, Profile, Report, Service
 from groundql.wiring import (
     ModelOpener,
@@ -50,6 +51,7 @@ async def connect_async(
     Raises: SettingsError, InputError, LoadError, EmbeddedUnavailable.
     """
     named = model if isinstance(model, str) else None
+    database = resolve_db(database)
     flat = {"database": database or None, "model": named} | {k.replace("__", "."): v for k, v in flags.items()}
     chosen = settings or load_settings(flat).settings
     target = database or (chosen.database.get_secret_value() if chosen.database else "")

@@ -12,8 +12,9 @@ from groundql.config import Settings, load_settings
 from groundql.core.answer import Outcome
 from groundql.core.trace import Trace
 from groundql.faces.client import connect_async
-from groundql.faces.options import Model, Quiet, resolve_db
+from groundql.faces.options import Model, Quiet
 from groundql.faces.progress import Live, pull_text
+from groundql.faces.samples import resolve_db
 from groundql.faces.show import Format, console, rows_line, show_answer, show_rows
 from groundql.llm.models import open_model
 from groundql.llm.pull import DEFAULT_MODEL_FILE, find_model_file, is_present, pull_model

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import resources
-from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
-from groundql.bench.worlds import list_worlds
-from groundql.errors import InputError
 from groundql.faces.show import Format
 from groundql.languages.read import Form
-
-SAMPLE = "sample:"
 
 Db: TypeAlias = Annotated[
     str,
@@ -31,18 +25,3 @@ As: TypeAlias = Annotated[Form, typer.Option("--as", help="How the query is writ
 Rows: TypeAlias = Annotated[int | None, typer.Option("--rows", help="The most rows to return.", min=1)]
 Seconds: TypeAlias = Annotated[float | None, typer.Option("--seconds", help="The longest a query may run.", min=0.1)]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
-
-
-def resolve_db(text: str) -> str:
-    """Turn `sample:NAME` into the path of that sample world's documents; leave everything else as it is.
-
-    Raises: InputError naming the sample worlds.
-    """
-    if not text.startswith(SAMPLE):
-        return text
-    name = text.removeprefix(SAMPLE)
-    if name not in {w.name for w in list_worlds()}:
-        known = ", ".join(w.name for w in list_worlds())
-        raise InputError(f"there is no sample world {name!r}", hint=f"choose one of: {known}")
-    place = resources.files("groundql.bench.worlds").joinpath("data", name, f"{name}.json.gz")
-    return str(Path(str(place)))

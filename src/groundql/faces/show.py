@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import json
 import sys
 from collections.abc import Iterable, Mapping
@@ -91,6 +92,8 @@ def cell_text(value: Any) -> str:
     """Write one value for a cell: text as it is, everything else as its shortest JSON."""
     if isinstance(value, str):
         return value
+    if isinstance(value, dt.datetime):
+        return f"{value.replace(tzinfo=None).isoformat()}Z"
     plain = ejson({"v": value})["v"]
     if isinstance(plain, dict) and len(plain) == 1:  # pyright: ignore[reportUnknownArgumentType]
         only = next(iter(plain.values()))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
