@@ -12,7 +12,7 @@ from groundql.core.ports import Env
 from groundql.solvers.local_checks import counted_gate, empty_column_probe, unfiltered_gate
 from groundql.solvers.local_choose import agreeing_forms
 from groundql.solvers.local_draft import draft_two_forms
-from groundql.solvers.local_names import stated_limit, stored_names
+from groundql.solvers.local_names import stated_limit, stored_names, without_missing
 from groundql.solvers.loop import Loop
 
 
@@ -24,7 +24,7 @@ LOCAL: Final = Loop(
     name="local",
     ground=_ground,
     draft=draft_two_forms,
-    rewrites=(whole_limits, stored_names, stored_forms, stated_limit),
+    rewrites=(whole_limits, stored_names, stored_forms, stated_limit, without_missing),
     gates=(path_gate, kind_gate, value_gate, limit_gate, counted_gate, unfiltered_gate),
     probes=(empty_column_probe, leaked_id_probe),
     choose=agreeing_forms,

@@ -115,9 +115,14 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _left_out(query: Mapping[str, Any], grounding: Grounding) -> list[dict[str, Any]]:
     """Groups of what lacks the key go, where the question says so: "leave out entries without the tag"."""
-    if not _LEAVE_OUT.search(grounding.question.text):
+    if not leaves_out_missing(grounding.question.text):
         return []
     return [{"path": path, "op": "exists"} for path in query.get("group_by", ()) if isinstance(path, str)]
+
+
+def leaves_out_missing(question: str) -> bool:
+    """Tell whether a question says to leave out what lacks something."""
+    return bool(_LEAVE_OUT.search(question))
 
 
 def _counts_rows(query: Mapping[str, Any], question: str) -> bool:

@@ -13,6 +13,7 @@ from groundql.core.program import MqlProgram, Program, ReadStatus
 from groundql.grounding.terms import read_terms
 from groundql.grounding.words import stems
 from groundql.languages.flow import analyse
+from groundql.solvers.local_mend import leaves_out_missing
 
 
 def stated_limit(program: Program, grounding: Grounding) -> Program:
@@ -27,6 +28,20 @@ def stated_limit(program: Program, grounding: Grounding) -> Program:
     return replace(program, stages=(*program.stages[:at], {"$limit": asked.number}, *program.stages[at:]))
 
 
+def without_missing(program: Program, grounding: Grounding) -> Program:
+    """Drop what lacks the field that a first `$group` groups by, where the question leaves that out."""
+    if not isinstance(program, MqlProgram) or not leaves_out_missing(grounding.question.text):
+        return program
+    at = next((n for n, stage in enumerate(program.stages) if "$group" in stage), None)
+    if at is None or not all("$match" in stage for stage in program.stages[:at]):
+        return program
+    key = cast("Mapping[str, Any]", program.stages[at]["$group"]).get("_id")
+    if not isinstance(key, str) or not key.startswith("$") or key.startswith("$$"):
+        return program
+    there = {"$match": {key[1:]: {"$ne": None}}}
+    return replace(program, stages=(*program.stages[:at], there, *program.stages[at:]))
+
+
 def stored_names(program: Program, grounding: Grounding) -> Program:
     """Replace a name that is stored nowhere by the one stored path that it can stand for; add a forgotten dollar.
 
@@ -34,7 +49,7 @@ def stored_names(program: Program, grounding: Grounding) -> Program:
     `codes.iata`). Two such paths, or none, leave the name as it is. Never fails.
     """
     container = grounding.catalog.get(program.container) if isinstance(program, MqlProgram) else None
-    if not isinstance(program, MqlProgram) or container is None or not container.is_exhaustive:
+    if not isinstance(program, MqlProgram) or container is None:
         return program
     try:
         return _with_stored_names(program, container, grounding)
@@ -43,8 +58,8 @@ def stored_names(program: Program, grounding: Grounding) -> Program:
 
 
 def _with_stored_names(program: MqlProgram, container: Container, grounding: Grounding) -> MqlProgram:
-    stages = list(program.stages)
-    for read in analyse(program, grounding.catalog).reads:
+    stages = [_with_dollars(stage, container) for stage in program.stages]
+    for read in analyse(replace(program, stages=tuple(stages)), grounding.catalog).reads:
         old = read.text.removeprefix("$")
         if read.status is ReadStatus.DROPPED and 0 <= read.place.stage < len(stages):
             stage = read.place.stage
@@ -56,7 +71,7 @@ def _with_stored_names(program: MqlProgram, container: Container, grounding: Gro
         new = _meant(old, container)
         if new is not None and 0 <= read.place.stage < len(stages):
             stages[read.place.stage] = _renamed(stages[read.place.stage], old, new)
-    return replace(program, stages=tuple(_with_dollars(stage, container) for stage in stages))
+    return replace(program, stages=tuple(stages))
 
 
 def _group_key(before: Sequence[Mapping[str, Any]], name: str) -> str | None:

@@ -6,7 +6,7 @@ import pytest
 
 from groundql.core.answer import Grounding, Question
 from groundql.core.program import MqlProgram
-from groundql.solvers.local_names import stated_limit, stored_names
+from groundql.solvers.local_names import stated_limit, stored_names, without_missing
 from tiny_catalog import catalog_of, container_of
 
 PLACES: list[dict[str, Any]] = [{"_id": 1, "time_zone": "a", "codes": {"iata": "X"}, "a": {"n": 1}, "b": {"n": 2}}]
@@ -85,3 +85,16 @@ def test_sorted_rows_are_cut_to_as_many_as_the_question_asks_for(question: str, 
     assert cut == MqlProgram("places", (stages[0], {"$limit": limit}, stages[1]))
     assert stated_limit(cut, grounding) == cut
     assert stated_limit(MqlProgram("places", stages[1:]), grounding) == MqlProgram("places", stages[1:])
+
+
+def test_a_forgotten_dollar_does_not_keep_the_groups_key_from_being_found():
+    made = renamed({"$group": {"_id": "time_zone"}}, {"$project": {"zone": "$time_zone"}})
+    assert made == [{"$group": {"_id": "$time_zone"}}, {"$project": {"zone": "$_id"}}]
+
+
+def test_what_lacks_the_key_is_dropped_only_where_the_question_leaves_it_out():
+    program = MqlProgram("places", ({"$group": {"_id": "$time_zone"}},))
+    asked = Grounding(Question("How many of each? Leave out places without a zone."), GROUNDING.catalog)
+    dropped = without_missing(program, asked)
+    assert dropped == MqlProgram("places", ({"$match": {"time_zone": {"$ne": None}}}, *program.stages))
+    assert without_missing(program, GROUNDING) == program
