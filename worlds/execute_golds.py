@@ -1,6 +1,6 @@
 """Execute the questions' pipelines again and write their rows.
 
-    python worlds/execute_golds.py mongodb://127.0.0.1:PORT [WORLD ...]
+python worlds/execute_golds.py mongodb://127.0.0.1:PORT [WORLD ...]
 """
 
 from __future__ import annotations
