@@ -39,6 +39,8 @@ def without_missing(program: Program, grounding: Grounding) -> Program:
     if not isinstance(key, str) or not key.startswith("$") or key.startswith("$$"):
         return program
     there = {"$match": {key[1:]: {"$ne": None}}}
+    if any(stage["$match"].get(key[1:]) == {"$ne": None} for stage in program.stages[:at]):
+        return program
     return replace(program, stages=(*program.stages[:at], there, *program.stages[at:]))
 
 

@@ -97,4 +97,5 @@ def test_what_lacks_the_key_is_dropped_only_where_the_question_leaves_it_out():
     asked = Grounding(Question("How many of each? Leave out places without a zone."), GROUNDING.catalog)
     dropped = without_missing(program, asked)
     assert dropped == MqlProgram("places", ({"$match": {"time_zone": {"$ne": None}}}, *program.stages))
+    assert without_missing(dropped, asked) == dropped
     assert without_missing(program, GROUNDING) == program
