@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from conformance import Case, Document, read_cases
 from pymongo import MongoClient
 from pymongo.database import Database
 
+from conformance import Case, Document, read_cases
 from groundql.databases.embedded import EmbeddedServer, find_command
 
 CASES = read_cases(Path(__file__).parent / "data" / "cases.json")
