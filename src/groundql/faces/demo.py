@@ -23,7 +23,7 @@ WORLD: Final = "atlas"
 QUESTIONS: Final = (
     "How many airports are there in the places collection?",
     "Which five cities have the largest population? Show name and population.",
-    "How many currencies does each territory list? Show the ten territories with the most, with their names.",
+    "Which territories have ever used the currency DEM? Return their names.",
 )
 err = console()
 
