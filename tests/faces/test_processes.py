@@ -143,12 +143,18 @@ def is_serving(pid: int) -> bool:
     return any("groundql.llm.serve" in text for text in descendants(pid).values())
 
 
+def heed_interrupts() -> None:
+    """Undo what a shell does to commands in the background: they ignore Ctrl-C, and so would their children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextmanager
 def started(command: CommandLine, *arguments: str, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
     """Start a command in a session of its own, and end what is left of it."""
     process = subprocess.Popen(
         [*COMMAND, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         cwd=command.home, env=command.process_environment(**variables), start_new_session=True,
+        preexec_fn=heed_interrupts,
     )  # fmt: skip
     try:
         yield process

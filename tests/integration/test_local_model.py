@@ -83,7 +83,7 @@ async def test_the_same_request_gets_the_same_reply(model: LocalModel) -> None:
 
 
 async def test_a_reply_that_ends_by_length_says_so(model: LocalModel) -> None:
-    asked = ModelRequest((Message("user", "Count from one to one hundred in words."),), max_tokens=5)
+    asked = ModelRequest((Message("user", "Write the first ten lines of a poem about the sea."),), max_tokens=2)
     assert (await model.complete(asked)).finish is Finish.LENGTH
     await model.close()
 
