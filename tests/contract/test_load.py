@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import gzip
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import anyio
 import bson
 import pytest
 from bson import Decimal128, Int64
@@ -113,3 +115,19 @@ async def test_no_server_and_no_connection_string_are_said(folder: Path) -> None
 def test_a_database_is_named_for_the_file() -> None:
     assert database_name(Path("/data/My Heroes (2024).json.gz")) == "My_Heroes_2024"
     assert database_name(Path("/data/…")) == "data"
+
+
+def test_an_empty_file_in_a_folder_is_an_empty_collection(
+    tmp_path: Path, mongo_uri: str, fresh_database: Database[dict[str, Any]]
+) -> None:
+    (tmp_path / "people.jsonl").write_text('{"n": 1}\n', encoding="utf-8")
+    (tmp_path / "logs.jsonl").write_text("", encoding="utf-8")
+    (tmp_path / "none.bson").write_bytes(b"")
+    loaded = anyio.run(partial(load, tmp_path, mongo_uri, fresh_database.name))
+    assert [(part.container, part.documents) for part in loaded] == [("people", 1)]
+
+
+def test_a_collection_is_not_named_for_a_folder(tmp_path: Path, mongo_uri: str) -> None:
+    (tmp_path / "people.jsonl").write_text('{"n": 1}\n', encoding="utf-8")
+    with pytest.raises(LoadError, match="single file"):
+        anyio.run(partial(load, tmp_path, mongo_uri, "groundql_test_none", container="x"))

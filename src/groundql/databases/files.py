@@ -77,6 +77,8 @@ def find_files(path: Path, container: str = "") -> tuple[DataFile, ...]:
     Raises: LoadError when there is nothing to read, or two files go to one collection.
     """
     if path.is_dir():
+        if container:
+            raise LoadError(f"{path}: a collection can be named for a single file only, not for a folder")
         files = tuple(_data_file(p) for p in sorted(path.iterdir()) if p.is_file() and _form(p))
         if not files:
             raise _nothing_in(path)
@@ -116,7 +118,11 @@ def read_documents(file: DataFile) -> Iterator[Located]:
         except OSError as error:
             raise LoadError(f"{file.path}: {error.strerror or error}") from None
         if not place:
-            raise LoadError(f"{file.path}: holds no documents")
+            raise NoDocuments(f"{file.path}: holds no documents")
+
+
+class NoDocuments(LoadError):
+    """Report a file without documents; in a folder it is an empty collection, as dumps write them."""
 
 
 class _Wrong(Exception):

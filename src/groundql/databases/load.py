@@ -18,7 +18,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import BulkWriteError
 
 from groundql.databases.failures import ANSWERS_EXCEPTIONS, is_unauthorised, translate
-from groundql.databases.files import DataFile, Located, find_files, read_documents
+from groundql.databases.files import DataFile, Located, NoDocuments, find_files, read_documents
 from groundql.databases.uri import read_uri
 from groundql.errors import DatabaseDenied, LoadError
 
@@ -119,15 +119,24 @@ class _Loading:
     async def run(self, files: Sequence[DataFile]) -> tuple[Loaded, ...]:
         try:
             for file in files:
-                batches = _batches(file)
-                while batch := await anyio.to_thread.run_sync(next, batches, None):
-                    await self._insert(file, batch)
+                await self._take(file, is_alone=len(files) == 1)
+            if not self._documents:
+                raise NoDocuments(f"{files[0].path.parent}: none of its files holds a document")
         except LoadError as error:
             stored = sum(self._documents.values())
             if stored and not error.hint:
                 error.hint = f"{stored} documents were stored before; once it is mended, load again with --replace"
             raise
         return tuple(Loaded(c, n) for c, n in sorted(self._documents.items()))
+
+    async def _take(self, file: DataFile, *, is_alone: bool) -> None:
+        batches = _batches(file)
+        try:
+            while batch := await anyio.to_thread.run_sync(next, batches, None):
+                await self._insert(file, batch)
+        except NoDocuments:
+            if is_alone:
+                raise
 
     async def _insert(self, file: DataFile, batch: _Batch) -> None:
         collection: AsyncCollection[Any] = self._database[batch.container]

@@ -81,6 +81,8 @@ class MapJudge:
         """Tell whether the objects at a place are maps; `levels` is what the field's name says."""
         if node.entries is not None:
             return not node.fields
+        if set(node.fields) == {""}:
+            return False  # one field without a name is no evidence of keys
         return bool(node.fields) and self.points(node, levels) > 0
 
     def points(self, node: Node, levels: int = 0) -> float:
