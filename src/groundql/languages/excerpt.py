@@ -10,6 +10,8 @@ from typing import Final
 _FENCE: Final = re.compile(r"^[ \t>]*(```+|~~~+)[^\n`]*\n(.*?)(?:^[ \t>]*\1|\Z)", re.DOTALL | re.MULTILINE)
 _INLINE: Final = re.compile(r"`([^`\n]*\bdb\s*[.\[][^`\n]*)`")
 _USE: Final = re.compile(r"^([ \t]*)use[ \t]+[\"']?([^\s\"';]+)[\"']?[ \t]*;?[ \t]*$", re.MULTILINE)
+_CONTINUED: Final = re.compile(r"^[ \t]*\.\.\.(?=[ \t]|$)", re.MULTILINE)
+"""What a shell writes before each further line of a query."""
 _START: Final = re.compile(
     r"^[ \t]*(?=(?:const|let|var|import|from|await|print|printjson|list|client)\b|db\s*[.\[]|[\w$]+\s*=|[\[{])",
     re.MULTILINE,
@@ -31,7 +33,11 @@ class Excerpt:
 
 
 def blank_use_lines(text: str) -> tuple[str, tuple[str, ...]]:
-    """Take `use name` lines out, leaving every other place where it is, and return the names."""
+    """Take `use name` lines and a shell's continuation dots out, leaving every other place where it is.
+
+    Returns: the text, and the names.
+    """
+    text = _CONTINUED.sub(lambda found: " " * len(found[0]), text)
     names = tuple(found[2] for found in _USE.finditer(text))
     return _USE.sub(lambda found: " " * len(found[0]), text), names
 

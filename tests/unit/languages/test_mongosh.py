@@ -347,3 +347,8 @@ def test_every_gold_and_every_conformance_pipeline_survives_its_written_forms() 
         )
         text = to_shell(type(program)("c", stages))
         assert bson.encode({"": list(parse_program(text).stages)}) == bson.encode({"": list(stages)}), case["name"]
+
+
+def test_a_shells_continuation_dots_are_no_part_of_the_query() -> None:
+    pasted = "shop> db.orders.aggregate([\n... {$match: {a: 1}},\n... ])\n"
+    assert parse_program(pasted) == parse_program("db.orders.aggregate([{$match: {a: 1}}])")
