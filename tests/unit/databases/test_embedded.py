@@ -16,7 +16,8 @@ from groundql.databases.embedded import COMMAND, EmbeddedServer, find_command, m
 from groundql.errors import EmbeddedUnavailable
 
 PARENT = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell sets it aside for commands in the background
 from groundql.databases.embedded import EmbeddedServer
 server = EmbeddedServer().start()
 print(server.pid, flush=True)
