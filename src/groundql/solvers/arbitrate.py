@@ -40,7 +40,7 @@ async def arbitrated_cluster(candidates: Sequence[Candidate], grounding: Groundi
         return await _ask(full[: len(LETTERS)], grounding, env)
     except ModelError as error:
         env.trace.add("arbitration_failed", error=str(error))
-        return Choice(best, vote_text(groups, len(candidates)))
+        return Choice(best, f"the results differ, and nothing decided between them: {error}", abstains=True)
 
 
 async def _ask(groups: Sequence[Sequence[Candidate]], grounding: Grounding, env: Env) -> Choice:

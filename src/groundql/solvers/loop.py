@@ -102,14 +102,17 @@ class _Run:
         try:
             return await self.loop.choose(finished, grounding, self.env)
         except BudgetExhausted as error:
-            # the vote itself may cost a call; without it the counts decide
+            # choosing costs a call only where results differ: without it nothing decides between them
             self.env.trace.add("choose_failed", error=str(error))
-            return await fewest_findings(finished, grounding, self.env)
+            first = await fewest_findings(finished, grounding, self.env)
+            return Choice(first.winner, f"the results differ, and {error}", abstains=first.winner is not None)
 
     async def _attempts(self, grounding: Grounding) -> list[Attempt]:
         eager = min(self.loop.eager, self.loop.attempts)
         done = await self._side_by_side(range(eager), grounding)
-        if eager < self.loop.attempts and not agree([a.best for a in done if a.best]):
+        found = [a.best for a in done if a.best]
+        # where none came to anything (no key, no server), another attempt would only meet the same
+        if eager < self.loop.attempts and found and not agree(found):
             done += await self._side_by_side(range(eager, self.loop.attempts), grounding)
         return done
 
@@ -138,7 +141,8 @@ class _Run:
                 self.env.trace.add("attempt_failed", attempt=index, round=number, error=str(error))
                 return Attempt(index, tuple(tried), str(error))
             repeats = any(c.program == candidate.program and c.program is not None for c in tried)
-            is_done = repeats or not needs_repair(candidate, tried)
+            # a refusal, a cut-off or an unreadable reply was told to the model already: asking anew seldom mends it
+            is_done = candidate.program is None or repeats or not needs_repair(candidate, tried)
             tried.append(candidate)
             self._record(candidate)
             if is_done:

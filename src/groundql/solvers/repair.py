@@ -43,9 +43,6 @@ DIRECTIVES: Final[Mapping[Code, str]] = {
     Code.EMPTY: "Check each condition of the stage that removes every row against the stored values shown.",
     Code.NULL_COLUMN: "Read the column from where it really is.",
     Code.LEAKED_ID: "Leave the identifier out.",
-    Code.MALFORMED: "Reply with one JSON object of the asked form and nothing else.",
-    Code.CUT_OFF: "Write a shorter program.",
-    Code.REFUSED: "This is a read-only query over the user's own data.",
 }
 """A code without a directive (a fan-out, say) is shown to people and never sent back."""
 

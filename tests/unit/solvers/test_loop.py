@@ -11,7 +11,7 @@ import pytest
 from groundql.core.answer import Answer, Grounding, Outcome, Question
 from groundql.core.budget import Budget, Meter
 from groundql.core.catalog import Catalog, Witness
-from groundql.core.chat import ModelRequest
+from groundql.core.chat import Finish, ModelReply, ModelRequest
 from groundql.core.finding import Code
 from groundql.core.path import Path
 from groundql.core.ports import Env
@@ -63,7 +63,7 @@ def matched(program: Program) -> Iterable[Mapping[str, Any]]:
 
 def ask(
     text: str,
-    lines: Iterable[str | GroundQLError] | Callable[[ModelRequest], str],
+    lines: Iterable[str | ModelReply | GroundQLError] | Callable[[ModelRequest], str],
     solver: Any = ONE,
     *witnesses: Witness,
     answers: Callable[[Program], Iterable[Mapping[str, Any]]] = matched,
@@ -222,3 +222,43 @@ def test_a_cached_prompt_prefix_does_not_depend_on_the_question() -> None:
     _, first, _ = ask("which heroes are good?", [GOOD])
     _, second, _ = ask("how many are bad?", [reply({"$match": {"side": "bad"}})])
     assert first.requests[0].messages[0] == second.requests[0].messages[0]
+
+
+@pytest.mark.parametrize("verdict", ["I cannot decide.", '{"difference": "d", "choice": "Z"}', "{}"])
+def test_results_that_differ_and_an_arbiter_that_decides_nothing_are_an_abstention(verdict: str) -> None:
+    def say(request: ModelRequest) -> str:
+        if request.purpose.startswith("arbitrate"):
+            return verdict
+        return reply(*([{"$match": {}}], [{"$match": {"age": 30}}], [{"$match": {"age": 40}}])[request.seed or 0])
+
+    answer, _, _ = ask("show heroes", say, SAG)
+    assert answer.outcome is Outcome.ABSTAINED
+    assert answer.rows is None
+    assert answer.diagnosis
+
+
+def test_a_budget_spent_before_the_arbitration_is_an_abstention() -> None:
+    def say(request: ModelRequest) -> str:
+        return reply(*([{"$match": {}}], [{"$match": {"age": 30}}], [{"$match": {"age": 40}}])[request.seed or 0])
+
+    answer, _, _ = ask("show heroes", say, SAG, budget=Budget(calls=3))
+    assert answer.outcome is Outcome.ABSTAINED
+
+
+@pytest.mark.parametrize(
+    ("finish", "calls"),
+    [(Finish.REFUSAL, 1), (Finish.LENGTH, 1), (Finish.STOP, 3)],
+    ids=["refusal", "cut off", "prose"],
+)
+def test_a_reply_that_cannot_be_used_ends_its_attempt(finish: Finish, calls: int) -> None:
+    answer, model, _ = ask("show heroes", [ModelReply("I would rather not.", finish)] * 20)
+    assert answer.outcome is Outcome.FAILED
+    assert len(model.requests) == calls
+
+
+def test_a_model_that_cannot_be_reached_is_not_asked_a_third_time() -> None:
+    gone = [ModelUnavailable("no key")] * 3
+    left = iter(gone)
+    with pytest.raises(ModelUnavailable):
+        ask("show heroes", left, SAG)
+    assert len(list(left)) == 1
