@@ -100,7 +100,7 @@ def test_bisection_names_the_stage_and_what_stands_there(world: World) -> None:
     assert finding.place.stage == 2
     assert "20 rows reach it" in finding.evidence
     assert "half holds there" in finding.evidence
-    assert "None" not in finding.evidence  # read at the stage itself, where the computed field exists
+    assert "null" not in finding.evidence  # read at the stage itself, where the computed field exists
 
 
 def test_bisection_sees_past_a_group_that_makes_one_row_of_many(world: World) -> None:
@@ -116,7 +116,7 @@ def test_an_empty_first_match_is_found(world: World) -> None:
     candidate = world.candidate("heroes", {"$match": {"side": "Evil"}}, {"$sort": {"name": 1}})
     (finding,) = world.check(bisect_probe, candidate)
     assert finding.place.stage == 0
-    assert "'Good' (20)" in finding.evidence
+    assert '"Good" (20)' in finding.evidence
 
 
 def test_a_result_with_rows_has_no_empty_finding(world: World) -> None:

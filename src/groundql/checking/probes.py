@@ -14,6 +14,7 @@ from groundql.core.answer import Candidate, Grounding
 from groundql.core.finding import Code, Finding
 from groundql.core.ports import Env
 from groundql.core.program import Comparison, MqlProgram, Place, ReadStatus
+from groundql.grounding.fence import fence_value
 
 VALUES_SHOWN: Final = 8
 SHAPING: Final = frozenset({"$group", "$project", "$addFields", "$set", "$replaceRoot", "$replaceWith", "$bucket"})
@@ -96,8 +97,7 @@ async def _distinct_at(program: MqlProgram, stage: int, name: str, env: Env) -> 
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return fence_value(value, 60)
 
 
 async def null_column_probe(candidate: Candidate, grounding: Grounding, env: Env) -> Sequence[Finding]:

@@ -14,10 +14,13 @@ from groundql.core.finding import Code, Finding
 from groundql.core.kind import NUMBERS, Kind
 from groundql.core.path import ITEMS, Path
 from groundql.core.program import Claims, Comparison, Read, ReadStatus
+from groundql.grounding.fence import fence_text, fence_value
 from groundql.grounding.words import fold
 
 EXACT: Final = frozenset({"$eq", "$in", "$all"})
 MOST_SHOWN: Final = 3
+VALUE_CHARS: Final = 120
+"""How much of a stored value is shown, behind the fence that keeps it from being read as anything but a value."""
 Scalar: TypeAlias = str | bool | int | float
 
 
@@ -137,8 +140,8 @@ def _stored_form(value: str, same: Sequence[str], comparison: Comparison) -> Fin
         f"{value!r} is not how {comparison.read.text!r} stores it",
         comparison.place,
         path=comparison.read.text,
-        evidence="stored as " + ", ".join(repr(s) for s in same[:MOST_SHOWN]),
-        nearest=tuple(same[:MOST_SHOWN]),
+        evidence="stored in another spelling",
+        nearest=tuple(fence_text(s, VALUE_CHARS) for s in same[:MOST_SHOWN]),
         blocking=comparison.is_filter,
     )
 
@@ -160,7 +163,7 @@ def _elsewhere(value: str, comparison: Comparison, witnesses: Sequence[Witness],
 
 
 def _absent(value: Scalar, field: Field, comparison: Comparison, *, proven: bool) -> Finding:
-    values = [str(v) if isinstance(v, str) else repr(v) for v in field.values]
+    values = [fence_value(v, VALUE_CHARS) for v in field.values]
     return Finding(
         Code.VALUE_ABSENT,
         f"no document holds {value!r} at {comparison.read.text!r}",
@@ -175,7 +178,7 @@ def _absent(value: Scalar, field: Field, comparison: Comparison, *, proven: bool
 def describe_witness(witness: Witness) -> str:
     """Say where and how a term is stored, in a few words."""
     kind = "key of" if witness.is_key else "value at"
-    return f"{witness.stored!r} {kind} {witness.container}.{witness.path}"
+    return f"{fence_value(witness.stored, VALUE_CHARS)} {kind} {witness.container}.{witness.path}"
 
 
 def _unused(claims: Claims, grounding: Grounding) -> Iterable[Finding]:
