@@ -15,7 +15,7 @@ from rapidfuzz import process
 
 from groundql.languages.chain import Chain, Method
 from groundql.languages.constants import Constants
-from groundql.languages.syntax import Spot, names, syntax_error
+from groundql.languages.syntax import Constant, Spot, names, syntax_error
 
 Stage = dict[str, Any]
 
@@ -98,14 +98,15 @@ def read_methods(chain: Chain, constants: Constants) -> tuple[tuple[Stage, ...],
     first, *rest = chain.methods
     start = _FIRST.get(first.name)
     if start is None:
-        raise _unsupported(first, tuple(_FIRST))
+        raise unsupported(first, tuple(_FIRST))
     start(draft, _Arguments(first, constants))
     for method in rest:
         _continue(draft, method)
     return tuple(draft.found() if draft.is_find else draft.stages), tuple(draft.notes)
 
 
-def _unsupported(method: Method, known: tuple[str, ...]) -> Exception:
+def unsupported(method: Method, known: tuple[str, ...] = ()) -> Exception:
+    """Return the error for a method that is not read: why not, and what was probably meant."""
     shown = method.name[:60]
     if method.name in WRITES:
         return syntax_error(f"{shown} writes, and only reads are accepted", method.at, _ONLY_READS)
@@ -118,6 +119,10 @@ def _unsupported(method: Method, known: tuple[str, ...]) -> Exception:
     nearest = process.extractOne(method.name[:60], known, score_cutoff=75)
     hint = f"did you mean {nearest[0]}?" if nearest else _ONLY_READS
     return syntax_error(f"{shown} is not a method that is read", method.at, hint)
+
+
+def _applies_skip_and_limit(method: Method) -> bool:
+    return any(isinstance(a, Constant) and a.value is True for a in method.arguments)
 
 
 # --- arguments --------------------------------------------------------------------------------------------------------
@@ -329,8 +334,8 @@ def _continue(draft: _Draft, method: Method) -> None:
     elif draft.is_done:
         raise syntax_error(f"{name[:60]} cannot follow a count or distinct", method.at)
     elif name in ("count", "size", "itcount"):
-        if name == "count" and draft.is_find:
-            draft.skip = draft.limit = 0  # a cursor's count looks at the filter alone
+        if name == "count" and draft.is_find and not _applies_skip_and_limit(method):
+            draft.skip = draft.limit = 0  # a cursor's count looks at the filter alone, unless it is told otherwise
         _count(draft)
     elif name in _CURSOR:
         given = _Arguments(method, draft.constants)
@@ -342,7 +347,7 @@ def _continue(draft: _Draft, method: Method) -> None:
     elif name in ("next", "tryNext", "try_next"):
         draft.stages, draft.limit = [*draft.stages, *([] if draft.is_find else [{"$limit": 1}])], 1
     else:
-        raise _unsupported(method, (*_CURSOR, *_DISPLAYS, "count", "itcount"))
+        raise unsupported(method, (*_CURSOR, *_DISPLAYS, "count", "itcount"))
 
 
 _DIRECTIONS: Final = {

@@ -25,6 +25,7 @@ from groundql.languages.methods import read_methods, read_stages
 from groundql.languages.python_text import read_python
 from groundql.languages.syntax import NOWHERE, Assign, Document, Node, Run, Script, Spot, syntax_error
 from groundql.languages.syntax import Sequence as Items
+from groundql.languages.writes import refuse_writes
 
 MAX_CHARACTERS: Final = 2_000_000
 _IMPORT: Final = re.compile(r"^\s*(?:from\s+[\w.]+\s+)?import\s+\w", re.MULTILINE)
@@ -175,6 +176,7 @@ class _Query:
         self.database = database
 
     def read(self) -> Reading:
+        refuse_writes(self.statements)
         chains = self.chains()
         if len(chains) > 1:
             raise syntax_error("there is more than one query: give one at a time", chains[1].at)

@@ -6,8 +6,10 @@ literal, a constructor call or a chain of methods has no way in. Nothing is ever
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from groundql.errors import ProgramSyntaxError
 
@@ -158,3 +160,15 @@ def syntax_error(message: str, at: Spot = NOWHERE, hint: str = "") -> ProgramSyn
     """Build the error for a place in the text; the message names the place."""
     where = f"line {at.line}, column {at.column}: " if at.line else ""
     return ProgramSyntaxError(where + message, line=at.line, column=at.column, hint=hint)
+
+
+def walk(node: Node | Statement) -> Iterator[Node | Statement]:
+    """Yield a node and everything below it."""
+    waiting: list[Any] = [node]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, tuple):
+            waiting.extend(reversed(cast("tuple[Any, ...]", found)))
+        elif dataclasses.is_dataclass(found) and not isinstance(found, Spot | type):
+            yield cast("Node | Statement", found)
+            waiting.extend(getattr(found, f.name) for f in reversed(dataclasses.fields(found)))

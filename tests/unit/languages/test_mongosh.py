@@ -242,7 +242,7 @@ def test_python_escapes_are_pythons() -> None:
         ("db.c.find()[0]", (1, 13), "single item"),
         ("db.c.find().length", (1, 13), ".length"),
         ("db.a.find(); db.b.find()", (1, 19), "more than one query"),
-        ("db.c.find(); db.c.drop()", (1, 19), "more than one query"),
+        ("db.c.find(); db.c.drop()", (1, 19), "drop writes"),
         ("db.getSiblingDB('x').c.find()", (1, 24), "the database x"),
         ("const a = b; const b = a; db.c.find({x: a})", (1, 24), "defined by itself"),
         ("while (true) {}", (1, 1), "is not read"),
@@ -352,3 +352,28 @@ def test_every_gold_and_every_conformance_pipeline_survives_its_written_forms() 
 def test_a_shells_continuation_dots_are_no_part_of_the_query() -> None:
     pasted = "shop> db.orders.aggregate([\n... {$match: {a: 1}},\n... ])\n"
     assert parse_program(pasted) == parse_program("db.orders.aggregate([{$match: {a: 1}}])")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = db.orders.deleteMany({}); db.customers.find({})",
+        "f(db.orders.deleteMany({})); db.customers.find({})",
+        "db.customers.find({}); const y = db.orders.drop()",
+        'const r = db["orders"].insertOne({a: 1})\ndb.customers.aggregate([])',
+        'result = db.orders.delete_many({})\nlist(db.customers.find({"a": True}))',
+    ],
+)
+def test_a_write_beside_a_query_is_refused_not_passed_over(text: str) -> None:
+    with pytest.raises(ProgramSyntaxError, match="only reads are accepted"):
+        parse_program(text)
+
+
+def test_text_that_mentions_a_write_is_no_write() -> None:
+    parse_program("db.logs.find({call: 'db.orders.deleteMany({})', drop: true}) // db.orders.drop()")
+
+
+@pytest.mark.parametrize(("text", "limited"), [(".count(true)", True), (".count()", False), (".count(false)", False)])
+def test_a_cursors_count_takes_its_limit_when_told_to(text: str, limited: bool) -> None:
+    stages = parse_program(f"db.orders.find({{a: 1}}).limit(5){text}").stages
+    assert ({"$limit": 5} in stages) is limited
