@@ -9,6 +9,7 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -190,3 +191,19 @@ def wait_until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline, "it did not come about in time"
         time.sleep(0.05)
+
+
+@pytest.mark.parametrize("database", ["mongodb://127.0.0.1:1/x", "sample:emoji"])
+def test_a_script_that_never_closes_its_client_ends_and_leaves_nothing(shop: CommandLine, database: str) -> None:
+    text = f"import groundql\nclient = groundql.connect({database!r})\nprint('connected', flush=True)\ninput()\n"
+    process = subprocess.Popen(
+        [sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=shop.process_environment(),
+    )  # fmt: skip
+    assert process.stdout
+    assert process.stdout.readline() == b"connected\n"
+    children = descendants(process.pid)
+    assert bool(children) is database.startswith("sample:")
+    _, complaint = process.communicate(b"\n", timeout=PATIENCE_S)
+    assert (process.returncode, complaint) == (0, b"")
+    wait_until(lambda: not alive(children))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from functools import partial
@@ -97,6 +98,8 @@ class Client:
             self._stack.close()
             raise
         self._stack.callback(self._portal.call, self._service.close)
+        # a script that never closes must end all the same, and take its server with it
+        self._closer = weakref.finalize(self, self._stack.close)
 
     def ask(self, question: Question | str, **options: Any) -> Answer:
         """Answer a question; see `Service.ask`."""
@@ -119,8 +122,8 @@ class Client:
         return self._portal.call(partial(self._service.ground, **options))
 
     def close(self) -> None:
-        """Let go of the database and of what was started for it."""
-        self._stack.close()
+        """Let go of the database and of what was started for it; done at the latest when the program ends."""
+        self._closer()
 
     def __enter__(self) -> Self:
         return self
