@@ -143,8 +143,3 @@ class ModelOpener:
         """Let go of the model's connections."""
         if self._model is not None:
             await self._model.close()
-
-
-def wrap_model(model: Model, meter: Meter, trace: Trace) -> Model:
-    """Put a model that the caller brings within one question's budget and trace."""
-    return metered(model, meter, trace)

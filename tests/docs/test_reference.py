@@ -75,7 +75,7 @@ def test_every_setting_is_documented_once_and_no_other() -> None:
     assert names == list(setting_names())
 
 
-@pytest.mark.parametrize("name", setting_names())
+@pytest.mark.parametrize("name", list(setting_names()))
 def test_a_setting_is_documented_with_its_default_variable_and_meaning(name: str) -> None:
     row = documented_settings()[name]
     model: type[Section] = Settings

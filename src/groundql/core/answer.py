@@ -130,4 +130,3 @@ class Answer:
     solver: str = ""
     model: str = ""
     trace_id: str = ""
-    details: Mapping[str, Any] = field(default_factory=dict[str, Any])

@@ -23,6 +23,7 @@ from groundql.databases.uri import read_uri
 from groundql.errors import InputError
 from groundql.faces.doctor import Diagnosis, examine
 from groundql.faces.samples import resolve_db
+from groundql.llm.wrap import metered
 from groundql.service import Listen, Profile, Report, Service
 from groundql.wiring import (
     ModelOpener,
@@ -30,7 +31,6 @@ from groundql.wiring import (
     open_database,
     sample_policy,
     solver_name,
-    wrap_model,
 )
 
 T = TypeVar("T")
@@ -66,7 +66,7 @@ async def connect_async(
     opened = await open_database(target, chosen, on_load=on_load)
     brought = None if model is None or isinstance(model, str) else model
     opened_model = ModelOpener(chosen)
-    open_model = opened_model if brought is None else partial(wrap_model, brought)
+    open_model = opened_model if brought is None else partial(metered, brought)
     return Service(
         opened.database,
         grounding_store(chosen),

@@ -23,11 +23,10 @@ from groundql.solvers.repair import directives, needs_repair
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What one attempt came to: every candidate it tried, in order, and why it ended."""
+    """What one attempt came to: every candidate it tried, in order."""
 
     index: int
     tried: tuple[Candidate, ...]
-    ended: str = ""
 
     @property
     def best(self) -> Candidate | None:
@@ -139,7 +138,7 @@ class _Run:
                 # attempts run side by side: one that fails must not take the others' results with it
                 self.failures.append(error)
                 self.env.trace.add("attempt_failed", attempt=index, round=number, error=str(error))
-                return Attempt(index, tuple(tried), str(error))
+                return Attempt(index, tuple(tried))
             repeats = any(c.program == candidate.program and c.program is not None for c in tried)
             # a refusal, a cut-off or an unreadable reply was told to the model already: asking anew seldom mends it
             is_done = candidate.program is None or repeats or not needs_repair(candidate, tried)
