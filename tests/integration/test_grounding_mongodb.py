@@ -110,6 +110,8 @@ async def test_the_server_describes_documents_that_are_too_large_to_pull(
                     str(2000 + y): {"total": y, "rows": [{"id": n, "tag": "t"} for n in range(3)]} for y in range(i + 1)
                 },
                 "lists": [[1, 2], [3]],
+                "odd": [1.5, float("nan"), float("inf"), Decimal128("-Infinity"), i][i % 5],
+                "long": Int64(2**53 + i),
                 **({"extra": "x"} if i % 2 else {}),
             }
             for i in range(10)
@@ -127,7 +129,7 @@ async def test_the_server_describes_documents_that_are_too_large_to_pull(
         assert (field.path, dict(field.kinds), field.count, field.parents) == (
             field.path, dict(other.kinds), other.count, other.parents,
         )  # fmt: skip
-        assert (field.path, field.lengths, field.dates, field.numbers) == (
-            field.path, other.lengths, other.dates, other.numbers,
+        assert (field.path, field.lengths, field.dates, field.numbers, field.non_finite) == (
+            field.path, other.lengths, other.dates, other.numbers, other.non_finite,
         )  # fmt: skip
         assert field.is_map == other.is_map

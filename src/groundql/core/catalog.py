@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import datetime as dt
+import decimal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from typing import TypeAlias
 
 from groundql.core.kind import Kind
 from groundql.core.path import Path
 
+Number: TypeAlias = int | float | decimal.Decimal
+"""A finite stored number, exact: a Decimal only where no float is the same number."""
+
 
 @dataclass(frozen=True, slots=True)
 class NumberRange:
-    """The least and greatest number seen at a path, NaN left out."""
+    """The least and greatest finite number seen at a path; NaN and the infinities stand in `Field.non_finite`."""
 
-    low: float
-    high: float
+    low: Number
+    high: Number
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,24 @@ class Lengths:
     mean: float
 
 
+class Counted(StrEnum):
+    """How far a count of different things can be believed."""
+
+    EXACT = "exact"
+    ABOUT = "about"
+    """Everything was read, and there were too many to keep: a sketch's estimate."""
+    LEAST = "at least"
+    """Exact for the documents that were read; there are others."""
+    LEAST_ABOUT = "at least about"
+
+    @classmethod
+    def of(cls, *, is_whole: bool, is_estimate: bool) -> Counted:
+        """Name the trust in a count: of everything or of a part, counted or estimated."""
+        if is_estimate:
+            return cls.ABOUT if is_whole else cls.LEAST_ABOUT
+        return cls.EXACT if is_whole else cls.LEAST
+
+
 class KeyKind(StrEnum):
     """What the keys of a map look like."""
 
@@ -54,7 +77,7 @@ class KeySpace:
     """The keys of a dynamic map.
 
     `examples` are real keys, most frequent first; `complete` says whether they are all of them.
-    Units: `distinct` counts different keys seen (a lower bound when not complete), `mean` keys per map.
+    Units: `distinct` counts different keys, and `counted` says how well; `mean` keys per map.
     """
 
     kind: KeyKind
@@ -62,6 +85,7 @@ class KeySpace:
     distinct: int
     complete: bool
     mean: float = 0.0
+    counted: Counted = Counted.LEAST
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +97,8 @@ class Field:
     Units: `count` values seen here; `parents` objects seen that could have held it; `documents` sampled documents in
     which the path occurs at least once. `present_share` is count / parents, 0 to 1.
     `values` are stored values, most frequent first; `complete` says that they are all the distinct scalar values.
+    `distinct` counts different scalar values, null left out, and `counted` says how well.
+    `non_finite` holds (name, count) for NaN, Infinity and -Infinity, which `numbers` leaves out.
     `folded` marks a place below which a recursive or very deep shape was not walked further.
     `declared` and `comment` come from an engine with a catalog, or stay empty.
     """
@@ -92,6 +118,8 @@ class Field:
     folded: bool = False
     declared: str = ""
     comment: str = ""
+    counted: Counted = Counted.LEAST
+    non_finite: tuple[tuple[str, int], ...] = ()
 
     @property
     def present_share(self) -> float:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import decimal
 import json
+import math
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any
@@ -105,15 +107,17 @@ def field_data(field: Field) -> dict[str, Any]:
         "lengths": plain(field.lengths),
         "numbers": plain(field.numbers),
         "dates": plain(field.dates),
+        "non_finite": dict(field.non_finite),
         "keys": plain(field.keys),
         "values": [ejson(v) for v in field.values],
         "distinct": field.distinct,
+        "counted": field.counted.value if field.distinct else "",
         "complete": field.complete,
         "folded": field.folded,
         "declared": field.declared,
         "comment": field.comment,
     }
-    return data | {name: value for name, value in optional.items() if value not in (None, "", [], False)}
+    return data | {name: value for name, value in optional.items() if value not in (None, "", [], {}, False)}
 
 
 def program_data(program: Program | None) -> dict[str, Any] | None:
@@ -182,7 +186,10 @@ def candidate_data(candidate: Candidate) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Turn our own types into JSON-ready data: paths and kinds as text, dataclasses as objects."""
+    """Turn our own types into JSON-ready data: paths and kinds as text, dataclasses as objects.
+
+    A number that JSON cannot hold is Extended JSON, as it is in rows.
+    """
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, Enum):
@@ -195,4 +202,8 @@ def plain(value: Any) -> Any:
         return [plain(v) for v in value]  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, dt.datetime):
         return value.isoformat()
+    if isinstance(value, decimal.Decimal):
+        return {"$numberDecimal": str(value)}
+    if isinstance(value, float) and not math.isfinite(value):
+        return ejson(value)
     return value if value is None or isinstance(value, str | int | float) else ejson(value)

@@ -12,6 +12,7 @@ from groundql.core.catalog import (
     Container,
     ContainerInfo,
     ContainerType,
+    Counted,
     DateRange,
     Edge,
     Field,
@@ -29,7 +30,7 @@ from groundql.errors import GroundingError
 from groundql.grounding.ejson import from_ejson, to_ejson
 from groundql.grounding.profile import StoredValues
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Raised with every change of the form; a file of another format is built anew, never guessed at."""
 
 
@@ -148,13 +149,15 @@ def _field_data(field: Field) -> dict[str, Any]:
         "lengths": [lengths.low, lengths.high, lengths.mean] if lengths else None,
         "numbers": [to_ejson(numbers.low), to_ejson(numbers.high)] if numbers else None,
         "dates": [dates.low.isoformat(), dates.high.isoformat()] if dates else None,
-        "keys": [keys.kind.value, list(keys.examples), keys.distinct, keys.complete, keys.mean] if keys else None,
+        "keys": _keys_data(keys) if keys else None,
         "values": [to_ejson(v) for v in field.values],
         "distinct": field.distinct,
         "complete": field.complete,
         "folded": field.folded,
         "declared": field.declared,
         "comment": field.comment,
+        "counted": field.counted.value,
+        "non_finite": [list(odd) for odd in field.non_finite],
     }
     return {key: value for key, value in data.items() if value or key in {"path", "kinds", "seen"}}
 
@@ -171,14 +174,25 @@ def _field(data: Mapping[str, Any]) -> Field:
         Lengths(*data["lengths"]) if data.get("lengths") else None,
         NumberRange(*map(_number, numbers)) if numbers else None,
         DateRange(*map(dt.datetime.fromisoformat, dates)) if dates else None,
-        KeySpace(KeyKind(keys[0]), tuple(keys[1]), keys[2], keys[3], keys[4]) if keys else None,
+        _keys(keys) if keys else None,
         tuple(from_ejson(v) for v in data.get("values", ())),
         data.get("distinct", 0),
         data.get("complete", False),
         data.get("folded", False),
         data.get("declared", ""),
         data.get("comment", ""),
+        Counted(data["counted"]),
+        tuple((name, count) for name, count in data.get("non_finite", ())),
     )
+
+
+def _keys_data(keys: KeySpace) -> list[Any]:
+    return [keys.kind.value, list(keys.examples), keys.distinct, keys.complete, keys.mean, keys.counted.value]
+
+
+def _keys(data: list[Any]) -> KeySpace:
+    kind, examples, distinct, complete, mean, counted = data
+    return KeySpace(KeyKind(kind), tuple(examples), distinct, complete, mean, Counted(counted))
 
 
 def _number(data: Any) -> Any:

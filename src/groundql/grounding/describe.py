@@ -6,12 +6,21 @@ from collections.abc import Iterator
 
 from rapidfuzz import fuzz, process
 
-from groundql.core.catalog import Container, Field
+from groundql.core.catalog import Container, Counted, Field
 from groundql.core.kind import Kind
 from groundql.core.path import ENTRIES, ITEMS, ROOT, Path, is_plain
 from groundql.grounding.fence import fence_name, fence_text
-from groundql.grounding.lines import FULL, container_head, field_notes, keys_text, kinds_text, lengths_text, path_text
-from groundql.grounding.outline import block_lines, outline
+from groundql.grounding.lines import (
+    FULL,
+    container_head,
+    counted_text,
+    field_notes,
+    keys_text,
+    kinds_text,
+    lengths_text,
+    path_text,
+)
+from groundql.grounding.outline import block_lines, outline_below
 
 
 def field_text(container: Container, path: Path) -> str:
@@ -34,7 +43,8 @@ def _facts(field: Field) -> Iterator[str]:
     if notes:
         yield f"  {'; '.join(notes)}"
     if field.distinct:
-        yield f"  distinct values: {field.distinct:,}{'' if field.complete else ' or more'}"
+        counted = Counted.EXACT if field.complete else field.counted
+        yield f"  distinct values: {counted_text(field.distinct, counted, ' or more')}"
     if any(kind is Kind.ARRAY for kind, _ in field.kinds):
         yield f"  {lengths_text(field.lengths)}; items at {path_text(field.path / ITEMS)}"
     if field.keys:
@@ -52,14 +62,10 @@ def _how_to_read(field: Field) -> Iterator[str]:
 
 
 def _below(container: Container, path: Path) -> Iterator[str]:
-    fields = tuple(f for f in container.fields if f.path.starts_with(path) and f.path != path)
-    if not fields:
-        return
-    part = Container(container.info, fields, container.sampling)
-    kept = tuple(b for b in outline(part, FULL) if b.lines or b.head)
-    lines = list(block_lines(kept)) or [path_text(f.path) for f in fields]
-    yield "  below it:"
-    yield from (f"    {line}" for line in lines)
+    lines = list(block_lines(outline_below(container, path, FULL)))
+    if lines:
+        yield "  below it:"
+        yield from (f"    {part}" for line in lines for part in line.split("\n"))
 
 
 def _absent(container: Container, path: Path) -> str:

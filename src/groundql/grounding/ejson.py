@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import decimal
 import json
 import math
 from collections.abc import Mapping
@@ -13,6 +14,8 @@ from bson.json_util import CANONICAL_JSON_OPTIONS
 
 _MOMENT: Final = "$moment"
 """Dates are kept as ISO text with or without an offset: canonical EJSON would lose which of the two it was."""
+_DECIMAL: Final = "$decimal"
+"""Decimals that are no Decimal128, of any precision."""
 
 
 def to_ejson(value: object) -> Any:
@@ -23,6 +26,8 @@ def to_ejson(value: object) -> Any:
         return value
     if isinstance(value, dt.datetime):
         return {_MOMENT: value.isoformat()}
+    if isinstance(value, decimal.Decimal):
+        return {_DECIMAL: str(value)}
     return json.loads(json_util.dumps(value, json_options=CANONICAL_JSON_OPTIONS))
 
 
@@ -35,6 +40,8 @@ def from_ejson(data: Any) -> object:
         found = cast("Mapping[str, Any]", data)
         if _MOMENT in found:
             return dt.datetime.fromisoformat(found[_MOMENT])
+        if _DECIMAL in found:
+            return decimal.Decimal(found[_DECIMAL])
         return cast("object", json_util.loads(json.dumps(found), json_options=CANONICAL_JSON_OPTIONS))
     if isinstance(data, list):
         return [from_ejson(item) for item in cast("list[Any]", data)]

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from groundql.core.answer import Grounding
 from groundql.core.catalog import Witness
-from groundql.grounding.fence import clean, fence_name, fence_value
+from groundql.grounding.fence import clean, fence_key, fence_name, fence_value
 from groundql.grounding.lines import path_text
 from groundql.grounding.numerals import NumberTerm, limit_of, thresholds_of
 from groundql.grounding.tokens import count_tokens
@@ -50,7 +50,7 @@ def _said(witness: Witness) -> str:
 
 def _place(witnesses: tuple[Witness, ...]) -> str:
     first = witnesses[0]
-    stored = fence_name(str(first.stored)) if first.is_key else fence_value(first.stored, 60)
+    stored = fence_key(str(first.stored)) if first.is_key else fence_value(first.stored, 60)
     what = f"key {stored} of" if first.is_key else f"{stored} at"
     more = f" (and {first.places - len(witnesses)} more places)" if first.places > len(witnesses) + 2 else ""
     return f"{what} " + ", ".join(f"{fence_name(w.container)} {path_text(w.path)}" for w in witnesses) + more

@@ -7,6 +7,7 @@ one bounded JSON string (or one bounded bare word), so that it can neither end i
 from __future__ import annotations
 
 import datetime as dt
+import decimal
 import json
 import math
 import re
@@ -19,6 +20,8 @@ DEFAULT_WIDTH: Final = 40
 _BLANKS: Final = re.compile(r"\s+")
 _BARE: Final = re.compile(r"[\w$@%+/&'()-][\w .:$@%+/&'()-]*", re.UNICODE)
 _NAME: Final = re.compile(r"[\w$@#%+/&-][\w $@#%+/&-]*")
+_WHOLE: Final = 1e15
+_LONGEST_NUMBER: Final = 40
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
@@ -35,18 +38,24 @@ def clean(text: str, width: int = DEFAULT_WIDTH) -> str:
 
 
 def fence_text(text: str, width: int = DEFAULT_WIDTH) -> str:
-    """Return a stored string in JSON quotes, cleaned and bounded; edge blanks that matter stay visible."""
-    shown = clean(text, width)
-    if text != text.strip() and len(text) <= width and text.isprintable():
-        shown = text
-    return json.dumps(shown, ensure_ascii=False).replace("`", "'")
+    """Return a stored string in JSON quotes: exact where it is short, escapes and all, else cleaned and cut."""
+    quoted, is_whole = _quoted(text, width)
+    return quoted if is_whole else _quoted(clean(text, width), width)[0]
 
 
 def fence_name(name: str, width: int = 60) -> str:
-    """Return a stored name (a map key) bare where that is harmless, else in JSON quotes."""
+    """Return a stored name bare where that is harmless, else in JSON quotes that hold exactly what is stored.
+
+    Shape: a longer name is cut, and the ellipsis stands behind the quotes.
+    """
     if len(name) <= width and name.isprintable() and _BARE.fullmatch(name) and name == name.strip():
         return name
-    return fence_text(name, width)
+    return _exact(name, width)
+
+
+def fence_key(key: str, width: int = 60) -> str:
+    """Return a map's key as `fence_name` does, and in quotes also where a dotted name could not reach it."""
+    return _exact(key, width) if "." in key or key.startswith("$") else fence_name(key, width)
 
 
 def fence_path(path: Path, width: int = 80) -> str:
@@ -58,15 +67,31 @@ def fence_path(path: Path, width: int = 80) -> str:
         elif len(step) <= width and step.count(" ") <= 3 and is_plain(step) and _NAME.fullmatch(step):
             parts.append(f".{step}" if parts else step)
         else:
-            parts.append(f"[{_quoted_name(step, width)}]")
+            parts.append(f"[{_exact(step, width)}]")
     return "".join(parts)
 
 
-def _quoted_name(name: str, width: int) -> str:
-    """A name in JSON quotes that stays exact up to its bound: what is not printable is escaped, not dropped."""
-    head = name if len(name) <= width else f"{name[:width]}…"
-    escaped = json.dumps(head, ensure_ascii=False).replace("`", "\\u0060")
-    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in escaped)
+def _exact(name: str, width: int) -> str:
+    quoted, is_whole = _quoted(name, width)
+    return quoted if is_whole else f"{quoted}…"
+
+
+def _quoted(text: str, width: int) -> tuple[str, bool]:
+    """Text in JSON quotes up to a bound, and whether that is all of it: what is not printable is escaped, not dropped.
+
+    Escapes count as what they take up, so that no text grows beyond twice its width.
+    """
+    parts: list[str] = []
+    room = 2 * width
+    for character in text[:width]:
+        shown = json.dumps(character, ensure_ascii=False)[1:-1]
+        if character == "`" or not shown.isprintable():
+            shown = f"\\u{ord(character):04x}" if character == "`" else json.dumps(character)[1:-1]
+        room -= len(shown)
+        if room < 0:
+            break
+        parts.append(shown)
+    return f'"{"".join(parts)}"', len(parts) == len(text)
 
 
 def fence_value(value: object, width: int = DEFAULT_WIDTH) -> str:
@@ -77,7 +102,9 @@ def fence_value(value: object, width: int = DEFAULT_WIDTH) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return fence_text(value, width)
-    if isinstance(value, int | float):
+    if isinstance(value, float):
+        return _float_text(value)
+    if isinstance(value, int):
         return number_text(value)
     if isinstance(value, dt.datetime):
         return f"ISODate({json.dumps(date_text(value))})"
@@ -86,11 +113,23 @@ def fence_value(value: object, width: int = DEFAULT_WIDTH) -> str:
     return f"{type(value).__name__}({fence_text(str(value), width)})"
 
 
-def number_text(value: float) -> str:
-    """Return a number without a needless fraction."""
-    if math.isfinite(value) and abs(value) < 1e15 and value == int(value):
-        return str(int(value))
-    return f"{value:.6g}" if abs(value) < 1e15 else f"{value:g}"
+def number_text(value: float | decimal.Decimal) -> str:
+    """Return a number without a needless fraction: whole numbers exactly, others to six digits."""
+    if isinstance(value, float):
+        is_broken = math.isfinite(value) and abs(value) < _WHOLE and not value.is_integer()
+        return f"{value:.6g}" if is_broken else _float_text(value)
+    # a huge int would refuse to become text at all; a huge decimal has an exponent
+    text = str(decimal.Decimal(value)) if abs(value) >= 10**_LONGEST_NUMBER else str(value)
+    return text if len(text) <= _LONGEST_NUMBER else f"{decimal.Decimal(value):.6e}"
+
+
+def _float_text(value: float) -> str:
+    """The shortest text that reads back as this very number, in the words of the shell."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return str(int(value)) if abs(value) < _WHOLE and value.is_integer() else repr(value).removesuffix(".0")
 
 
 def date_text(value: dt.datetime) -> str:

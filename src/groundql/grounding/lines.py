@@ -6,10 +6,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from groundql.core.catalog import Container, ContainerType, DateRange, Field, KeySpace, Lengths, StopReason
+from groundql.core.catalog import (
+    Container,
+    ContainerType,
+    Counted,
+    DateRange,
+    Field,
+    KeySpace,
+    Lengths,
+    NumberRange,
+    StopReason,
+)
 from groundql.core.kind import NUMBERS, Kind
 from groundql.core.path import Path
-from groundql.grounding.fence import clean, date_text, fence_name, fence_path, fence_text, fence_value, number_text
+from groundql.grounding.fence import (
+    clean,
+    date_text,
+    fence_key,
+    fence_name,
+    fence_path,
+    fence_text,
+    fence_value,
+    number_text,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +36,7 @@ class Detail:
     """How much to say of a field.
 
     Units: `listed` values of a complete list shown, `examples` of an incomplete one, `keys` of a map; `width`
-    characters of one value, `list_width` characters of a whole list.
+    characters of one value, `list_width` characters of a whole list. `is_roomy`: a line for every array and map passed.
     """
 
     listed: int
@@ -28,6 +47,7 @@ class Detail:
     variant_width: int
     join_width: int
     ranges: bool = True
+    is_roomy: bool = False
 
 
 RICH: Final = Detail(listed=16, examples=3, keys=12, width=40, list_width=200, variant_width=400, join_width=200)
@@ -35,8 +55,12 @@ LEAN: Final = Detail(listed=8, examples=2, keys=8, width=24, list_width=110, var
 BARE: Final = Detail(
     listed=0, examples=0, keys=3, width=20, list_width=40, variant_width=80, join_width=60, ranges=False
 )
-WHOLE: Final = Detail(listed=24, examples=6, keys=24, width=60, list_width=400, variant_width=2000, join_width=2000)
-FULL: Final = Detail(listed=64, examples=12, keys=60, width=80, list_width=1600, variant_width=2000, join_width=2000)
+WHOLE: Final = Detail(
+    listed=24, examples=6, keys=24, width=60, list_width=400, variant_width=2000, join_width=2000, is_roomy=True
+)
+FULL: Final = Detail(
+    listed=64, examples=12, keys=60, width=80, list_width=1600, variant_width=2000, join_width=2000, is_roomy=True
+)
 """For `describe`, where a person asked for it: a container as a whole, and one path alone."""
 
 
@@ -68,9 +92,10 @@ def presence_text(field: Field) -> str:
 def values_text(field: Field, detail: Detail) -> str:
     """Return a field's values: the whole list where it is short and complete, else a range and examples."""
     shown = [fence_value(v, detail.width) for v in field.values]
-    listed = " | ".join(shown)
-    if field.complete and shown and len(shown) <= detail.listed and len(listed) <= detail.list_width:
-        return f"always {listed}" if len(shown) == 1 else listed
+    different = dict.fromkeys(shown)  # 3 and 3.0 are one value to a query
+    listed = " | ".join(different)
+    if field.complete and shown and len(different) <= detail.listed and len(listed) <= detail.list_width:
+        return listed if len(different) > 1 else _only_text(field, listed)
     parts = [_range_text(field)] if detail.ranges else []
     texts = [s for s, v in zip(shown, field.values, strict=True) if isinstance(v, str) or not any(parts)]
     if detail.examples and texts:
@@ -78,14 +103,26 @@ def values_text(field: Field, detail: Detail) -> str:
     return " ".join(p for p in parts if p)
 
 
+def _only_text(field: Field, value: str) -> str:
+    """The only scalar at a path: "always" holds only where nothing else stands there."""
+    others = [str(kind) for kind, _ in field.kinds if kind in (Kind.NULL, Kind.OBJECT, Kind.ARRAY)]
+    return f"{value} where not {' or '.join(others)}" if others else f"always {value}"
+
+
+def counted_text(count: int, counted: Counted, more: str = "+") -> str:
+    """Return a count of different things as it can be believed: `12`, `about 9,000`, `12+`."""
+    about = "about " if counted in (Counted.ABOUT, Counted.LEAST_ABOUT) else ""
+    return f"{about}{count:,}{more if counted in (Counted.LEAST, Counted.LEAST_ABOUT) else ''}"
+
+
 def keys_text(keys: KeySpace, detail: Detail) -> str:
     """Return what is known of a map's keys."""
-    names = [fence_name(k, detail.width) for k in keys.examples[: detail.keys]]
+    names = [fence_key(k, detail.width) for k in keys.examples[: detail.keys]]
     whole = keys.complete and len(names) == len(keys.examples) >= keys.distinct
     listed = _within(names, ", ", detail.list_width)
     if whole and listed.count(", ") == len(names) - 1:
         return f"map, all {keys.distinct} keys: {listed}" if keys.distinct != 1 else f"map, only key: {listed}"
-    amount = f"{keys.distinct}" if keys.complete else f"{keys.distinct}+"
+    amount = counted_text(keys.distinct, Counted.EXACT if keys.complete else keys.counted)
     return f"map, {amount} keys ({keys.kind}), e.g. {listed}"
 
 
@@ -100,13 +137,18 @@ def lengths_text(lengths: Lengths | None) -> str:
 
 def field_notes(field: Field, detail: Detail) -> tuple[str, ...]:
     """Return what is said of a field beside its path and kinds."""
-    unique = "unique" if field.distinct == field.count > 20 and field.path.name != "_id" and not field.complete else ""
+    unique = "unique" if _is_unique(field) else ""
     folded = "recursive or very deep, not walked further" if field.folded else ""
     declared = f"declared {clean(field.declared, 30)}" if field.declared else ""
     comment = f"comment {fence_text(field.comment, 60)}" if field.comment else ""
     return tuple(
         note for note in (presence_text(field), values_text(field, detail), unique, folded, declared, comment) if note
     )
+
+
+def _is_unique(field: Field) -> bool:
+    is_known = not field.complete and field.counted in (Counted.EXACT, Counted.LEAST)
+    return is_known and field.distinct == field.count > 20 and field.path.name != "_id"
 
 
 def container_head(container: Container) -> str:
@@ -184,10 +226,16 @@ def _within(texts: Sequence[str], joint: str, width: int, noun: str = "") -> str
 def _range_text(field: Field) -> str:
     if field.dates is not None and any(k is Kind.DATE for k, _ in field.kinds):
         return _date_range(field.dates)
-    if field.numbers is None:
-        return ""
-    low, high = number_text(field.numbers.low), number_text(field.numbers.high)
-    return low if low == high else f"{low}..{high}"
+    return _number_range(field.numbers, field.non_finite)
+
+
+def _number_range(numbers: NumberRange | None, non_finite: Sequence[tuple[str, int]]) -> str:
+    odd = ", ".join(f"{name} ({count:,})" for name, count in non_finite)
+    if numbers is None:
+        return odd
+    low, high = number_text(numbers.low), number_text(numbers.high)
+    finite = low if low == high else f"{low}..{high}"
+    return f"{finite}, also {odd}" if odd else finite
 
 
 def _date_range(dates: DateRange) -> str:

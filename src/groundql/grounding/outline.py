@@ -24,6 +24,7 @@ from groundql.grounding.lines import (
     presence_text,
     relative_text,
     share_text,
+    values_text,
 )
 
 _MOST_KEPT: Final = 128
@@ -46,6 +47,14 @@ class Block:
     base: Path
     head: str
     lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Hop:
+    """An array or map that was passed on the way down, and what is said of it."""
+
+    path: Path
+    note: str
 
 
 @dataclass(frozen=True)
@@ -76,25 +85,36 @@ class _Walk:
                 self._visit(child, base, lines, later)
             return
         if named:
-            notes = (*hops, *self._record_notes(end, skip_presence=field is not end))
+            apart, said = self._said(hops, ROOT)
+            notes = (*said, *self._record_notes(end, skip_presence=field is not end))
             head = f"{path_text(end.path)}: {'; '.join(notes)}" if notes else path_text(end.path)
-            later.append(lambda: self.block(end.path, head))
+            later.append(lambda: self.block(end.path, "\n".join((*apart, head))))
             return
-        lines.append(Line(end.path, self._leaf(end, base, hops)))
+        apart, said = self._said(hops, base)
+        lines.extend(Line(end.path, text) for text in apart)
+        lines.append(Line(end.path, self._leaf(end, base, said)))
         if field is end:
             for child in children:
                 self._visit(child, base, lines, later)
 
-    def _through_hops(self, field: Field) -> tuple[Field, tuple[str, ...]]:
+    def _said(self, hops: tuple[_Hop, ...], base: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Say what was passed: as lines of their own, or as notes; of several, each with its place."""
+        if len(hops) < 2:
+            return (), tuple(hop.note for hop in hops)
+        placed = tuple(f"{relative_text(hop.path, base)} {hop.note}" for hop in hops)
+        return (placed, ()) if self.detail.is_roomy else ((), placed)
+
+    def _through_hops(self, field: Field) -> tuple[Field, tuple[_Hop, ...]]:
         """Go down arrays and maps as long as nothing else is stored there; say what was passed."""
-        notes: list[str] = []
+        passed: list[_Hop] = []
         while True:
             below = [c for c in self.container.children(field.path) if c.path.last in (ITEMS, ENTRIES)]
             if len(below) != 1 or not _is_pure(field):
-                return field, tuple(notes)
+                return field, tuple(passed)
             hop = keys_text(field.keys, self.detail) if field.keys else lengths_text(field.lengths)
             null = f"null {share}" if (share := _null_share(field)) else ""
-            notes.extend(n for n in (hop, presence_text(field), null) if n)
+            presence = "" if field.path.last in (ITEMS, ENTRIES) else presence_text(field)
+            passed.append(_Hop(field.path, "; ".join(n for n in (hop, presence, null) if n)))
             field = below[0]
 
     def _leaf(self, field: Field, base: Path, hops: tuple[str, ...]) -> str:
@@ -112,7 +132,7 @@ class _Walk:
         presence = "" if skip_presence and field.path.last in (ITEMS, ENTRIES) else presence_text(field)
         shown = "" if kinds == "object" else kinds
         keys = keys_text(field.keys, self.detail) if field.keys else ""
-        return tuple(n for n in (shown, presence, keys) if n)
+        return tuple(n for n in (shown, presence, values_text(field, self.detail), keys) if n)
 
     def _is_plain_record(self, field: Field) -> bool:
         return not field.is_map and {k for k, _ in field.kinds} == {Kind.OBJECT} and field.count >= field.parents
@@ -150,6 +170,13 @@ _outlines: Final = _Outlines()
 def outline(container: Container, detail: Detail) -> tuple[Block, ...]:
     """Return a container's fields as blocks, the root block first, in the order of their paths."""
     return _outlines.get(container, detail)
+
+
+def outline_below(container: Container, path: Path, detail: Detail) -> tuple[Block, ...]:
+    """Return what lies below a path as blocks; the first one's lines go on from the path."""
+    walk = _Walk(container, detail, [])
+    walk.block(path, "")
+    return tuple(walk.blocks)
 
 
 def _write(container: Container, detail: Detail) -> tuple[Block, ...]:

@@ -10,6 +10,7 @@ The root itself is a field only when its keys are data, or when it had to be fol
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -19,6 +20,7 @@ from bson import Decimal128
 from groundql.core.catalog import (
     Container,
     ContainerInfo,
+    Counted,
     DateRange,
     Field,
     KeySpace,
@@ -31,7 +33,7 @@ from groundql.core.path import ENTRIES, ITEMS, Path, Step
 from groundql.grounding.keys import STYLED, form_of, kind_of_keys, levels_keyed
 from groundql.grounding.maps import MapJudge, compact, split_root
 from groundql.grounding.node import MapKeys, Node, merged, settle, walk
-from groundql.grounding.tally import DecimalText, Table, comparable, kind_of
+from groundql.grounding.tally import DecimalText, Table, comparable, kind_of, name_of_odd
 from groundql.grounding.trie import MOST_VALUES, Trie
 from groundql.grounding.variants import Tag, find_tags, find_variants
 from groundql.grounding.vocabulary import Vocabulary
@@ -169,6 +171,7 @@ class _Keys:
     left: int
     distinct: int
     objects: int
+    is_estimate: bool
 
     def ordered(self) -> list[tuple[str, int]]:
         return sorted(self.counts.items(), key=lambda k: (-k[1], k[0]))
@@ -177,7 +180,8 @@ class _Keys:
         examples = tuple(key for key, _ in self.ordered()[:MOST_KEY_EXAMPLES])
         is_complete = is_whole and self.left == 0 and len(examples) == len(self.counts)
         mean = (sum(self.counts.values()) + self.left) / self.objects if self.objects else 0.0
-        return KeySpace(kind_of_keys(self.counts), examples, self.distinct, is_complete, mean)
+        counted = Counted.of(is_whole=is_whole, is_estimate=self.is_estimate)
+        return KeySpace(kind_of_keys(self.counts), examples, self.distinct, is_complete, mean, counted)
 
     def stored(self, container: str, path: Path, is_whole: bool) -> StoredValues:
         return StoredValues(container, path, True, tuple(self.ordered()), is_whole and self.left == 0, self.distinct)
@@ -239,7 +243,8 @@ class _Reader:
     def _note(self, path: Path, node: Node, keys: Table) -> None:
         spill = node.spills.get(MapKeys) if node.spills else None
         distinct = spill.distinct(keys) if spill else len(keys)
-        self.maps[path] = _Keys(keys, spill.count if spill else 0, distinct, node.objects)
+        is_estimate = spill is not None and spill.is_estimate
+        self.maps[path] = _Keys(keys, spill.count if spill else 0, distinct, node.objects, is_estimate)
 
     def _repeats(self, path: Path, node: Node, above: tuple[Node, ...]) -> bool:
         """Tell whether a recursive shape begins another turn here, with nothing below that was not seen before."""
@@ -260,12 +265,13 @@ class _Reader:
 class _Seen:
     """The scalar values at one place, in a stable order."""
 
-    __slots__ = ("counts", "dates", "distinct", "is_complete", "numbers")
+    __slots__ = ("counted", "counts", "dates", "distinct", "is_complete", "numbers", "odd")
 
     def __init__(self, node: Node, is_whole: bool) -> None:
         ranked: list[tuple[int, str, Any, str, object]] = []
         self.distinct = 0
         edges: dict[bool, list[Any]] = {False: [], True: []}
+        odd: Counter[str] = Counter()
         spills = {slot: spill for slot, spill in (node.spills or {}).items() if slot is not MapKeys}
         for of in dict.fromkeys((*node.tables, *spills)):
             table, spill = node.tables.get(of, {}), spills.get(of)
@@ -276,15 +282,22 @@ class _Seen:
                 edge = comparable(of, value)
                 if edge is not None:
                     edges[isinstance(edge, dt.datetime)].append(edge)
+                elif name := name_of_odd(of, value):
+                    odd[name] += count
                 shown = Decimal128(value) if of is DecimalText else value
                 ranked.append((-count, kind_of(of, value).value, edge or 0.0, str(value), shown))
             if spill and spill.low is not None:
                 edges[isinstance(spill.low, dt.datetime)] += [spill.low, spill.high]
+            odd.update(spill.odd if spill else {})
         ranked.sort(key=lambda r: r[:4])
         self.is_complete = is_whole and not spills and not node.others
+        # an unhashable kind is only counted: how many of it differ is unknown
+        estimated = any(spill.is_estimate for spill in spills.values())
+        self.counted = Counted.of(is_whole=is_whole and not node.others, is_estimate=estimated)
         self.counts = tuple((shown, -count) for count, _, _, _, shown in ranked)
         self.numbers = NumberRange(min(edges[False]), max(edges[False])) if edges[False] else None
         self.dates = DateRange(min(edges[True]), max(edges[True])) if edges[True] else None
+        self.odd = tuple(sorted(odd.items()))
 
     def examples(self) -> tuple[object, ...]:
         most = MOST_EXAMPLES if len(self.counts) <= MOST_EXAMPLES else FEW_EXAMPLES
@@ -307,6 +320,8 @@ def _field(path: Path, node: Node, parents: int, seen: _Seen, keys: KeySpace | N
         distinct=seen.distinct,
         complete=seen.is_complete and len(examples) == len(seen.counts),
         folded=node.folded,
+        counted=seen.counted,
+        non_finite=seen.odd,
     )
 
 

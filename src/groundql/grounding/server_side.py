@@ -9,6 +9,7 @@ lattice then judges again with all that is known below.
 from __future__ import annotations
 
 import datetime as dt
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ from groundql.grounding.keys import levels_keyed
 from groundql.grounding.maps import MapJudge
 from groundql.grounding.node import MapKeys, Node, fold
 from groundql.grounding.profile import Profiler
-from groundql.grounding.tally import as_instant, as_number
+from groundql.grounding.tally import as_instant, as_number, name_of_odd
 from groundql.languages.safety import admit
 
 MOST_PROGRAMS: Final = 400
@@ -35,6 +36,7 @@ MOST_NAMES: Final = 64
 """A place with more keys of objects or arrays than this is taken for a map: each of them would cost a program."""
 LONGEST_EXAMPLE: Final = 60
 _NUMBERS: Final = ["int", "long", "double", "decimal"]
+_ODD: Final = (math.nan, math.inf, -math.inf)
 _SLOTS: Final[Mapping[str, type]] = {
     "int": int,
     "long": int,
@@ -184,7 +186,9 @@ def reach(path: Path) -> list[Stage]:
 
 def _grouped(by: Mapping[str, Any], value: str) -> Stage:
     of = {"$type": value}
-    ranged = {"$in": [of, [*_NUMBERS, "date"]]}
+    # by the order of values NaN lies below every number, so both bounds leave out what is not finite
+    finite = {"$and": [{"$in": [of, _NUMBERS]}, {"$gt": [value, -math.inf]}, {"$lt": [value, math.inf]}]}
+    ranged = {"$or": [finite, {"$eq": [of, "date"]}]}
     is_short = {
         "$and": [
             {"$eq": [of, "string"]},
@@ -198,6 +202,7 @@ def _grouped(by: Mapping[str, Any], value: str) -> Stage:
             "low": {"$min": {"$cond": [ranged, value, None]}},
             "high": {"$max": {"$cond": [ranged, value, None]}},
             "example": {"$max": {"$cond": [is_short, value, None]}},
+            **{f"odd{at}": {"$sum": {"$cond": [{"$eq": [value, odd]}, 1, 0]}} for at, odd in enumerate(_ODD)},
         }
     }
 
@@ -222,10 +227,14 @@ def _note_scalars(node: Node, kind: str, count: int, row: Mapping[str, Any]) -> 
     low, high = _edge(row.get("low")), _edge(row.get("high"))
     spill = node.spill(_SLOTS.get(kind, object))
     spill.kinds[named] = spill.kinds.get(named, 0) + count
+    for at, odd in enumerate(_ODD):
+        if seen := int(row.get(f"odd{at}") or 0):
+            name = name_of_odd(float, odd)
+            spill.odd[name] = spill.odd.get(name, 0) + seen
     if low is not None and high is not None:
         spill.stretch(low)
         spill.stretch(high)
 
 
 def _edge(value: Any) -> Any:
-    return as_instant(value) if isinstance(value, dt.date) else None if value is None else as_number(str(value))
+    return as_instant(value) if isinstance(value, dt.date) else as_number(value)

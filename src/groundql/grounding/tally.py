@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import math
 import uuid
 import zlib
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from typing import Any, Final, TypeAlias
 
 from bson import Binary, Code, DBRef, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, Timestamp
 
+from groundql.core.catalog import Number
 from groundql.core.kind import Kind
 
 Table: TypeAlias = dict[Any, int]
@@ -24,7 +26,15 @@ Table: TypeAlias = dict[Any, int]
 LONGEST_TEXT: Final = 256
 """Longer strings are counted, not kept: they are prose, and nobody filters on them literally. Units: characters."""
 
-ROOM: Final[Mapping[type, int]] = {str: 8192, int: 1024, float: 512, dt.datetime: 512, ObjectId: 64, bytes: 8}
+ROOM: Final[Mapping[type, int]] = {
+    str: 8192,
+    int: 1024,
+    Int64: 1024,
+    float: 512,
+    dt.datetime: 512,
+    ObjectId: 64,
+    bytes: 8,
+}
 """Distinct values kept per path and type before rare ones are let go: strings and keys are what questions quote."""
 
 OTHER_ROOM: Final = 128
@@ -71,13 +81,32 @@ def kind_of(of: type, value: Any) -> Kind:
     return KINDS.get(of, Kind.OTHER)
 
 
-def as_number(value: Any) -> float | None:
-    """Give a stored number or a number's text as a float, or None when it is not a number, NaN or beyond a float."""
+def as_number(value: Any) -> Number | None:
+    """Give a stored number or a number's text exactly, or None when it is not a number, or not a finite one."""
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
     try:
-        number = float(value)
-    except (OverflowError, ValueError, TypeError):
+        exact = decimal.Decimal(str(value))
+    except decimal.InvalidOperation:
         return None
-    return None if number != number else number
+    if not exact.is_finite():
+        return None
+    near = float(exact)
+    return near if math.isfinite(near) and decimal.Decimal(repr(near)) == exact else exact
+
+
+def name_of_odd(of: type, value: Any) -> str:
+    """Name a number that no range can hold: NaN, Infinity or -Infinity; nothing for every other value."""
+    if of is not float and of is not DecimalText and of is not decimal.Decimal:
+        return ""
+    number = float(value)
+    if of is not float and math.isinf(number) and decimal.Decimal(value).is_finite():
+        return ""  # only too large for a float
+    if math.isnan(number):
+        return "NaN"
+    return ("Infinity" if number > 0 else "-Infinity") if math.isinf(number) else ""
 
 
 def as_instant(value: dt.date) -> dt.datetime:
@@ -103,9 +132,13 @@ def _hash(value: Any) -> int:
 
 @dataclass(slots=True)
 class Spill:
-    """What is still known of the values that left a table: how many, of which kinds, their range, how many differed."""
+    """What is still known of the values that left a table: how many, of which kinds, their range, how many differed.
+
+    `odd` counts the numbers that are in no range, by their names.
+    """
 
     kinds: dict[Kind, int] = field(default_factory=dict[Kind, int])
+    odd: dict[str, int] = field(default_factory=dict[str, int])
     low: Any = None
     high: Any = None
     sketch: set[int] = field(default_factory=set[int])
@@ -116,6 +149,11 @@ class Spill:
         """How many values left."""
         return sum(self.kinds.values())
 
+    @property
+    def is_estimate(self) -> bool:
+        """Whether how many differed is only estimated: NaN alone is one value, however often."""
+        return bool(self.sketch) and self.count > self.odd.get("NaN", 0)
+
     def add(self, of: type, value: Any, count: int = 1) -> None:
         """Take in one value that is not kept."""
         kind = kind_of(of, value)
@@ -124,6 +162,8 @@ class Spill:
         edge = comparable(of, value)
         if edge is not None:
             self.stretch(edge)
+        elif odd := name_of_odd(of, value):
+            self.odd[odd] = self.odd.get(odd, 0) + count
 
     def stretch(self, edge: Any) -> None:
         """Make the range hold a number or an instant."""
@@ -134,6 +174,8 @@ class Spill:
         """Take in another spill."""
         for kind, count in other.kinds.items():
             self.kinds[kind] = self.kinds.get(kind, 0) + count
+        for odd, count in other.odd.items():
+            self.odd[odd] = self.odd.get(odd, 0) + count
         self.low = other.low if self.low is None else self.low if other.low is None else min(self.low, other.low)
         self.high = other.high if self.high is None else self.high if other.high is None else max(self.high, other.high)
         for mark in other.sketch:

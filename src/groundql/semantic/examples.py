@@ -6,6 +6,7 @@ data, same examples.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
@@ -250,7 +251,10 @@ def _count_above(maker: _Maker) -> _Asked | None:
     found = maker.container.get(number.ref.path) if number else None
     if number is None or found is None or found.numbers is None:
         return None
-    bound = _round((found.numbers.low + found.numbers.high) / 4)
+    middle = (float(found.numbers.low) + float(found.numbers.high)) / 4
+    if not math.isfinite(middle):
+        return None
+    bound = _round(middle)
     return _Asked(
         f"How many {maker.things} have a {number.label} of more than {number_text(bound)}?",
         maker.query(filters=[{"path": str(number.ref), "op": "gt", "value": bound}], metrics=[{"op": "count"}]),

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+import math
 import re
 from typing import Any
 
@@ -184,6 +186,54 @@ def test_a_path_absent_from_a_sample_is_not_said_to_be_absent() -> None:
     whole = profile_of("orders", orders()).container
     sampled = Container(whole.info, whole.fields, Sampling(40, StopReason.SATURATED))
     assert "was not seen in the documents read" in describe_field(sampled, Path.of("nope"))
+
+
+def test_numbers_that_are_in_no_range_are_told_beside_it() -> None:
+    documents = [{"n": 1.0 + i, "bad": float("nan")} for i in range(30)] + [{"n": x} for x in (float("nan"), -math.inf)]
+    text = describe_container(profile_of("things", documents).container)
+    assert "n double 1..30, also -Infinity (1), NaN (1)" in text
+    assert "bad double in 94% NaN (30)" in text
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [([], "always 3"), ([None], "3 where not null"), ([{"x": 1}, None], "3 where not null or object")],
+)
+def test_always_is_said_only_where_nothing_else_stands(others: list[Any], said: str) -> None:
+    text = describe_container(profile_of("things", [{"n": n} for n in [3, 3, 3, *others]]).container)
+    assert said in text
+    assert ("always" in text.split("\n")[1]) == (not others)
+
+
+def test_a_count_of_distinct_values_is_told_as_it_can_be_believed() -> None:
+    whole = profile_of("things", [{"few": f"v{i % 100}", "many": f"v{i}"} for i in range(9000)]).container
+    assert describe_field(whole, Path.of("few")).endswith("distinct values: 100")
+    assert "distinct values: about " in describe_field(whole, Path.of("many"))
+
+
+def test_a_long_list_of_keys_is_counted_exactly_when_all_was_read() -> None:
+    text = describe_container(profile_of("things", [{"m": {f"2014-{i}": 1}} for i in range(300)]).container)
+    assert "map, 300 keys" in text
+
+
+def test_keys_are_shown_as_they_are_stored() -> None:
+    odd = ['a"b', "x\ny", "t\tz", "d.e", "$f", "\u202eabc", "z\u200bw", "2014-01", "2014-02", "2014-03"]
+    documents = [{"by_day": {key: {"units": n, "price": 1.5, "note": "x"} for n, key in enumerate(odd)}}] * 3
+    text = describe_field(profile_of("things", documents).container, Path.of("by_day"))
+    listed = next(line for line in text.splitlines() if "all 10 keys: " in line)
+    quoted = re.findall(r'"(?:[^"\\]|\\.)*"', listed)
+    assert {json.loads(text) for text in quoted} == set(odd[:7])
+
+
+def test_arrays_and_maps_on_the_way_have_a_line_each() -> None:
+    maps = {f"2014-{n:02}": {"units": n, "price": 1.5, "note": "x"} for n in range(1, 4)}
+    text = describe_container(profile_of("things", [{"rows": [maps, maps]}] * 3).container)
+    assert "\nrows array of 2\nrows[] map, all 3 keys: 2014-01, 2014-02, 2014-03\nrows[].<*>\n  note string" in text
+
+
+def test_what_lies_below_a_path_is_told_with_its_kinds() -> None:
+    text = describe_field(shop().catalog.by_name["orders"], Path.parse("by_year.<*>"))
+    assert re.search(r"  below it:\n    paid int \d+ \| \d+ \| ", text)
 
 
 def test_dates_show_their_range() -> None:

@@ -61,6 +61,15 @@ def test_every_kind_of_value_survives(tmp_path: FilePath) -> None:
     assert [type(v) for v, _ in found.values[0].counts] == [type(v) for v in odd]
 
 
+def test_ranges_and_counts_survive_exactly(tmp_path: FilePath) -> None:
+    numbers = [Decimal128("9E+6000"), Int64(2**53 + 1), float("nan"), float("inf"), 0.1]
+    documents = [{"n": n, "m": {f"2014-{i}": 1 for i in range(at)}} for at, n in enumerate(numbers)]
+    kept = assemble(Description("d", "MongoDB", "8.0", ()), (profile_of("things", documents),), PRINT)
+    store = GroundingStore(tmp_path)
+    store.save(kept)
+    assert store.load(PRINT) == kept
+
+
 def test_what_is_not_there_is_none(tmp_path: FilePath) -> None:
     assert GroundingStore(tmp_path / "nowhere").load(PRINT) is None
 

@@ -3,12 +3,13 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from bson import Decimal128, Int64, ObjectId
 
-from groundql.core.catalog import Container, ContainerInfo, KeyKind, StopReason
+from groundql.core.catalog import Container, ContainerInfo, KeyKind, NumberRange, Sampling, StopReason
 from groundql.core.kind import Kind
 from groundql.core.path import Path
 from groundql.grounding.profile import Profile, Profiler
@@ -80,6 +81,46 @@ class TestLattice:
         assert field(found, "n").numbers.low == -0.5
         assert field(found, "n").numbers.high == 2**40
         assert dict(field(found, "n").kinds) == {Kind.DOUBLE: 2, Kind.INT: 1, Kind.LONG: 1, Kind.DECIMAL: 1}
+
+    def test_numbers_that_are_in_no_range_are_counted_by_name(self) -> None:
+        values = [1.0, 9.0, float("nan"), float("nan"), float("inf"), Decimal128("-Infinity"), Decimal128("NaN")]
+        found = container({"a": value, "b": float("nan")} for value in values)
+
+        assert field(found, "a").numbers == NumberRange(1.0, 9.0)
+        assert field(found, "a").non_finite == (("-Infinity", 1), ("Infinity", 1), ("NaN", 3))
+        assert field(found, "b").numbers is None
+        assert field(found, "b").non_finite == (("NaN", 7),)
+
+    def test_ranges_keep_longs_and_decimals_exactly(self) -> None:
+        found = container(
+            {"n": Int64(2**53 + i), "d": Decimal128(f"{i + 1}E+6000"), "p": Decimal128(f"0.{i}")} for i in range(100)
+        )
+
+        assert field(found, "n").numbers == NumberRange(2**53, 2**53 + 99)
+        assert field(found, "d").numbers == NumberRange(Decimal("1E+6000"), Decimal("1.00E+6002"))
+        assert field(found, "p").numbers == NumberRange(0.0, 0.99)
+
+    def test_a_count_says_whether_it_is_exact_an_estimate_or_a_part(self) -> None:
+        documents = [{"few": i % 100, "many": f"v{i}", "bad": float("nan")} for i in range(9000)]
+        profiler = Profiler(ContainerInfo("things"))
+        for document in documents:
+            profiler.add(document)
+        part = profiler.finish(Sampling(9000, StopReason.SATURATED)).container
+        found = container(documents)
+
+        assert [field(found, name).counted for name in ("few", "many", "bad")] == ["exact", "about", "exact"]
+        assert [field(part, name).counted for name in ("few", "many", "bad")] == [
+            "at least", "at least about", "at least",
+        ]  # fmt: skip
+        assert field(found, "few").distinct == 100
+        assert field(found, "bad").distinct == 1
+
+    def test_a_count_of_keys_says_the_same(self) -> None:
+        few = container({"m": {f"2014-{i}": 1}} for i in range(300))
+        many = container({"m": {f"k-{n}-{i}": n for i in range(30)}} for n in range(2000))
+
+        assert (field(few, "m").keys.distinct, field(few, "m").keys.counted) == (300, "exact")
+        assert field(many, "m").keys.counted == "about"
 
     def test_an_int_too_large_for_32_bits_is_a_long(self) -> None:
         found = container([{"n": 2**31 - 1}, {"n": 2**31}])
