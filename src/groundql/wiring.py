@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -37,9 +38,9 @@ class Opened:
     server: EmbeddedServer | None = None
 
     async def stop(self) -> None:
-        """End what was started."""
+        """End what was started; what was asked of it and given up is not waited for."""
         if self.server is not None:
-            await anyio.to_thread.run_sync(self.server.stop)
+            await anyio.to_thread.run_sync(partial(self.server.stop, hurry=not self.database.is_idle))
 
 
 async def open_database(
@@ -76,7 +77,7 @@ async def _open_files(path: Path, settings: Settings, on_load: Callable[[LoadPro
             _mark_loaded(server)
         return Opened(MongoDatabase(f"{server.uri}{name}"), server)
     except BaseException:
-        server.stop()
+        server.stop(hurry=True)
         raise
 
 

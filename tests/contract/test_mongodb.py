@@ -230,6 +230,41 @@ async def test_a_server_that_dies_during_a_question_is_a_retryable_error() -> No
         await database.close()
 
 
+async def test_a_lost_server_is_told_long_before_the_time_to_find_one_is_over() -> None:
+    with EmbeddedServer() as server, MongoClient[Document](server.uri, **IMPATIENT) as client:
+        store_slow(client["d"])
+        assert server.pid is not None
+        database = MongoDatabase(server.uri, "d", connect_s=600)
+        await database.describe()
+        asking = asyncio.ensure_future(database.execute(program("c", *SLOW, {"$count": "n"}), Limits()))
+        await asyncio.sleep(0.3)
+        os.kill(server.pid, signal.SIGKILL)
+        with pytest.raises(DatabaseUnreachable, match=r"the embedded server at .* went away") as caught:
+            await asyncio.wait_for(asking, 60)
+        assert "ask again" in caught.value.hint
+        for _ in range(5):
+            with pytest.raises(DatabaseUnreachable):
+                await asyncio.wait_for(database.execute(program("c"), Limits()), 60)
+        await database.close()
+
+
+async def test_a_call_that_was_given_up_may_still_run_and_one_that_ended_does_not(
+    database: MongoDatabase, fresh_database: Database[Document]
+) -> None:
+    store_slow(fresh_database)
+    await database.execute(program("c"), Limits(rows=5))
+    with pytest.raises(ProgramRejected):
+        await database.execute(program("c", {"$nonsense": 1}), Limits())
+    assert database.is_idle
+    asking = asyncio.ensure_future(database.execute(program("c", *SLOW, {"$count": "n"}), Limits(elapsed_s=2)))
+    await asyncio.sleep(0.2)
+    assert not database.is_idle
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert not database.is_idle
+
+
 async def test_a_server_that_dies_during_a_sample_is_a_retryable_error() -> None:
     with EmbeddedServer() as server, MongoClient[Document](server.uri, **IMPATIENT) as client:
         client["d"]["c"].insert_many([{"pad": "x" * 1000} for _ in range(2000)])

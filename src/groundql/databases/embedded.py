@@ -24,6 +24,8 @@ from groundql.errors import EmbeddedUnavailable
 COMMAND: Final = "groundql-embedded"
 START_S: Final = 30.0
 STOP_S: Final = 15.0
+HURRY_S: Final = 0.5
+"""How long a server is waited for that need not end in good order: what it acknowledged is on disk as it is."""
 _END_S: Final = 5.0
 
 _LISTENING: Final = re.compile(r"secantus listening on (?P<host>\S+):(?P<port>\d+)")
@@ -59,6 +61,7 @@ class EmbeddedServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._log: _Log | None = None
         self._address = ""
+        self._scratch: Path | None = None
 
     @property
     def uri(self) -> str:
@@ -78,7 +81,12 @@ class EmbeddedServer:
             return self
         self.stop()
         arguments = [*(self._command or find_command()), *_arguments(self.storage), *self._options]
-        self._process = _spawn(arguments)
+        self._scratch = Path(tempfile.mkdtemp(prefix="groundql-embedded-"))
+        try:
+            self._process = _spawn(arguments, self._scratch)
+        except BaseException:
+            self.stop()
+            raise
         self._log = _Log(self._process)
         address = self._log.wait_for_address(self._start_s)
         if address is None:
@@ -86,15 +94,19 @@ class EmbeddedServer:
         self._address = address
         return self
 
-    def stop(self) -> None:
-        """End the server in good order; nothing happens when it does not run."""
-        process, log = self._process, self._log
-        self._process, self._log, self._address = None, None, ""
-        if process is None:
-            return
-        _end(process, self._stop_s)
+    def stop(self, *, hurry: bool = False) -> None:
+        """End the server in good order; nothing happens when it does not run.
+
+        `hurry` does not wait for a query that still runs there.
+        """
+        process, log, scratch = self._process, self._log, self._scratch
+        self._process, self._log, self._address, self._scratch = None, None, "", None
+        if process is not None:
+            _end(process, min(HURRY_S, self._stop_s) if hurry else self._stop_s)
         if log:
             log.close()
+        if scratch:
+            shutil.rmtree(scratch, ignore_errors=True)  # one that was killed leaves its files there
 
     def _failure(self) -> EmbeddedUnavailable:
         process, log = self._process, self._log
@@ -161,15 +173,15 @@ def _arguments(storage: Path | None) -> list[str]:
     return ["--host", "127.0.0.1", "--port", "0", "--end-with-parent", "--storage-path", *kept]
 
 
-def _spawn(arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+def _spawn(arguments: Sequence[str], scratch: Path) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(  # its standard input stays open as long as this process lives: see --end-with-parent
             arguments,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-            cwd=tempfile.gettempdir(),
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "TMPDIR": str(scratch)},
+            cwd=scratch,
             start_new_session=True,  # Ctrl-C reaches us alone; we then end it in good order
         )
     except OSError as error:

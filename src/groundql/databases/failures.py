@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
+from enum import StrEnum
 from typing import Any, Final
 
 from bson.errors import BSONError
@@ -37,22 +38,30 @@ ANSWERS_EXCEPTIONS: Final = (PyMongoError, BSONError, OverflowError, OSError, Ti
 """What a driver call may raise; everything else is a fault of ours and passes."""
 
 
-def translate(error: BaseException, where: str, elapsed_s: float, redact: Callable[[str], str] = str) -> DatabaseError:
+class Met(StrEnum):
+    """What had answered at an address before something went wrong."""
+
+    NEVER = "never"
+    SERVER = "server"
+    EMBEDDED = "embedded"
+
+
+def translate(
+    error: BaseException, where: str, elapsed_s: float, redact: Callable[[str], str] = str, met: Met = Met.NEVER
+) -> DatabaseError:
     """Turn a driver's exception into the error a caller handles.
 
-    `where` names the server to a person; `elapsed_s` is the time limit that was set.
+    `where` names the server to a person; `elapsed_s` is the time limit that was set; `met` what answered there before.
     """
     match error:
         case OperationFailure():
             return _refused(error, where, elapsed_s, redact)
         case NetworkTimeout() | WTimeoutError():
             return _too_slow(elapsed_s)
-        case ServerSelectionTimeoutError():
+        case ServerSelectionTimeoutError() if met is Met.NEVER:
             return _unreachable(where, redact(_short(str(error))))
         case AutoReconnect():
-            return DatabaseUnreachable(
-                f"the connection to {where} was lost: {redact(_short(str(error)))}", hint="ask again"
-            )
+            return _lost(where, redact(_short(str(error))), met)
         case DocumentTooLarge():
             return ProgramRejected("the program is larger than the server accepts (16 MB)")
         case BSONError() | OverflowError():
@@ -87,6 +96,17 @@ def _refused(error: OperationFailure, where: str, elapsed_s: float, redact: Call
 def _too_slow(elapsed_s: float) -> DatabaseTimeout:
     return DatabaseTimeout(
         f"the program was stopped after {elapsed_s:g} s", hint="narrow it down, or allow more time (--seconds)"
+    )
+
+
+def _lost(where: str, reason: str, met: Met) -> DatabaseUnreachable:
+    if met is Met.EMBEDDED:
+        return DatabaseUnreachable(
+            f"the embedded server at {where} went away: {reason}",
+            hint="ask again; if it happens again, give it less to do, or point --db at a MongoDB server",
+        )
+    return DatabaseUnreachable(
+        f"the connection to {where} was lost: {reason}", hint="check that the server still runs, then ask again"
     )
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any, Final
 
 import anyio
 import bson
 from bson.codec_options import CodecOptions, DatetimeConversion
-from bson.errors import InvalidBSON
+from bson.errors import BSONError, InvalidBSON
 from bson.raw_bson import RawBSONDocument
 from pymongo import AsyncMongoClient
 from pymongo.asynchronous.command_cursor import AsyncCommandCursor
@@ -23,8 +23,9 @@ from groundql.core.ports import Description, Draw
 from groundql.core.program import Admitted, MqlProgram
 from groundql.core.rows import Limits, Rows
 from groundql.databases.describe import list_containers
-from groundql.databases.failures import ANSWERS_EXCEPTIONS, translate
+from groundql.databases.failures import ANSWERS_EXCEPTIONS, Met, translate
 from groundql.databases.gather import Gatherer
+from groundql.databases.sight import Sight
 from groundql.databases.uri import Address, read_uri
 from groundql.errors import DatabaseError, DatabaseTimeout, InputError, ProgramForbidden, ProgramRejected
 
@@ -34,7 +35,8 @@ CONNECT_S: Final = 10.0
 SAMPLE_S: Final = 30.0
 _GRACE_S: Final = 5.0
 """How long after its time limit a server is waited for; the embedded server's limit fires late."""
-_CLOSE_S: Final = 2.0
+_CLOSE_S: Final = 1.0
+"""How long a server is given to take notice that a cursor or a session ends; it forgets both by itself."""
 _BATCH: Final = 1000
 _SAMPLE_BATCH: Final = 200
 _COMMENT: Final = "groundql"
@@ -76,7 +78,9 @@ class MongoDatabase:
         self._connect_s = connect_s
         self._sample_s = sample_s
         self._build: Mapping[str, Any] | None = None
+        self._calls_open = 0
         self._client = _client(self._address, connect_s)
+        self._sight = Sight(lambda: self._client.topology_description.has_known_servers)
         self._database = self._client.get_database(self.name, codec_options=CODEC)
 
     @property
@@ -93,6 +97,11 @@ class MongoDatabase:
     def is_embedded(self) -> bool:
         """Whether the server is the embedded one; known once it was asked anything with `server` or `describe`."""
         return "secantusVersion" in (self._build or {})
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether every call has come to its end at the server; one that was given up may still run there."""
+        return self._calls_open == 0
 
     async def server(self) -> Mapping[str, Any]:
         """Return the server's build information, asked once."""
@@ -222,32 +231,48 @@ class MongoDatabase:
 
     async def close(self) -> None:
         """Let go of connections."""
-        with anyio.CancelScope(shield=True):
+        with anyio.move_on_after(_CLOSE_S, shield=True):
             await self._client.close()
+        with anyio.CancelScope(shield=True):
             await asyncio.sleep(0)  # the transports close on the next turn of the loop
 
     @asynccontextmanager
     async def _limited(self, elapsed_s: float) -> AsyncGenerator[None]:
-        """Bound a call by our own clock as well: a little later than the server's, so that its message comes first."""
+        """Bound a call by our own clock as well: a little later than the server's, so that its message comes first.
+
+        A server that was reached before and goes away ends the call early, unless the connection string says how
+        long to look for one.
+        """
         grace_s = _GRACE_S if self._build is not None else _GRACE_S + self._connect_s
+        self._calls_open += 1
         with self._translated(elapsed_s):
             try:
-                async with asyncio.timeout(elapsed_s + grace_s):
-                    yield
+                async with asyncio.timeout(elapsed_s + grace_s) as bound:
+                    with self._sight.kept(bound) if self._is_watched else nullcontext():
+                        yield
             except TimeoutError:
                 if self._client.topology_description.has_readable_server():
                     raise
-                raise ServerSelectionTimeoutError("it went away and did not come back in time") from None
+                raise ServerSelectionTimeoutError("it did not come back in time") from None
+            except (PyMongoError, BSONError):
+                self._calls_open -= 1
+                raise
+            self._calls_open -= 1
+
+    @property
+    def _is_watched(self) -> bool:
+        return self._build is not None and "serverselectiontimeoutms" not in self._address.options
 
     def _translated(self, elapsed_s: float) -> _Translated:
-        return _Translated(self._address.hosts, elapsed_s, self._address.redact)
+        met = Met.NEVER if self._build is None else Met.EMBEDDED if self.is_embedded else Met.SERVER
+        return _Translated(self._address.hosts, elapsed_s, self._address.redact, met)
 
 
 class _Translated:
     """Turn what a driver raises inside `with` into the errors callers know."""
 
-    def __init__(self, where: str, elapsed_s: float, redact: Callable[[str], str]) -> None:
-        self._where, self._elapsed_s, self._redact = where, elapsed_s, redact
+    def __init__(self, where: str, elapsed_s: float, redact: Callable[[str], str], met: Met) -> None:
+        self._where, self._elapsed_s, self._redact, self._met = where, elapsed_s, redact, met
 
     def __enter__(self) -> None:
         return None
@@ -255,7 +280,7 @@ class _Translated:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, ANSWERS_EXCEPTIONS):
             # The driver's own exception may quote secrets, so it does not become the visible cause.
-            raise translate(error, self._where, self._elapsed_s, self._redact) from None
+            raise translate(error, self._where, self._elapsed_s, self._redact, self._met) from None
 
 
 def _client(address: Address, connect_s: float) -> AsyncMongoClient[Document]:

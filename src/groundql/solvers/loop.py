@@ -13,7 +13,7 @@ from groundql.core.answer import Answer, Candidate, Evidence, Grounding, Outcome
 from groundql.core.budget import Usage
 from groundql.core.finding import Code, Finding
 from groundql.core.ports import Check, Choice, Choose, Dialogue, Draft, DraftStep, Env, Explain, Ground, Repair, Rewrite
-from groundql.errors import BudgetExhausted, DatabaseError, GroundQLError
+from groundql.errors import BudgetExhausted, DatabaseError, DatabaseUnreachable, GroundQLError
 from groundql.languages.read import claims_of, write
 from groundql.languages.safety import admit
 from groundql.solvers.choose import agree, fewest_findings, rank
@@ -120,11 +120,13 @@ class _Run:
 
         async def one(index: int) -> None:
             by_index[index] = await self._attempt(index, grounding)
+            if any(isinstance(error, DatabaseUnreachable) for error in self.failures):
+                group.cancel_scope.cancel()  # the others would wait for a model, only to find nobody to run its program
 
         async with anyio.create_task_group() as group:
             for index in indices:
                 group.start_soon(one, index)
-        return [by_index[index] for index in indices]
+        return [by_index[index] for index in indices if index in by_index]
 
     async def _attempt(self, index: int, grounding: Grounding) -> Attempt:
         dialogue: Dialogue = ()

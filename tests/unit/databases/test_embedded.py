@@ -148,6 +148,26 @@ def test_a_server_deaf_to_the_signal_is_killed(tmp_path: Path) -> None:
     assert not is_alive(pid)
 
 
+def test_a_server_that_need_not_end_in_good_order_is_not_waited_for(tmp_path: Path) -> None:
+    command = script(
+        tmp_path,
+        "import os, signal, sys, tempfile, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "print(tempfile.mkdtemp(), file=sys.stderr, flush=True)\n"
+        "print('secantus listening on 127.0.0.1:1', file=sys.stderr, flush=True)\n"
+        "time.sleep(600)",
+    )
+    server = EmbeddedServer(command=command, stop_s=600).start()
+    pid, log = server.pid, server._log
+    assert pid is not None
+    assert log is not None
+    left = Path(log._lines[0])
+    assert left.is_dir()
+    server.stop(hurry=True)
+    assert not is_alive(pid)
+    assert not left.exists()
+
+
 def test_a_chatty_server_does_not_block(tmp_path: Path) -> None:
     command = script(
         tmp_path,

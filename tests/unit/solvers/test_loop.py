@@ -190,6 +190,27 @@ def test_an_unreachable_database_is_the_callers_to_handle() -> None:
         ask("which heroes are good?", [GOOD], answers=gone)
 
 
+class SecondNeverReplies(Scripted):
+    async def complete(self, request: ModelRequest, /) -> ModelReply:
+        if self.requests:
+            await anyio.sleep_forever()
+        return await super().complete(request)
+
+
+def test_a_lost_database_ends_the_attempts_that_still_wait_for_the_model() -> None:
+    def down(program: Program) -> Iterable[Mapping[str, Any]]:
+        raise DatabaseUnreachable("it went away")
+
+    env = Env(MemoryDatabase({"heroes": HEROES}, down), SecondNeverReplies([GOOD]), Grounded())
+
+    async def answered() -> Answer:
+        with anyio.fail_after(60):
+            return await SAG(Question("which heroes are good?"), env)
+
+    with pytest.raises(DatabaseUnreachable):
+        anyio.run(answered)
+
+
 def test_an_unreachable_model_is_the_callers_to_handle() -> None:
     with pytest.raises(ModelUnavailable):
         ask("which heroes are good?", [ModelUnavailable("no key")])
