@@ -35,9 +35,11 @@ class Rows:
 class Limits:
     """Bounds on one execution; always on.
 
+    `disk` lets the server sort and group on disk; without it the server does as it is set up to do.
     Units: `rows` records returned, `elapsed_s` seconds on the server, `read_bytes` encoded size of the result.
     """
 
     rows: int = 1000
     elapsed_s: float = 30.0
     read_bytes: int = 16_000_000
+    disk: bool = True

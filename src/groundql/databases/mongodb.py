@@ -223,7 +223,7 @@ class MongoDatabase:
         source: Any = database if has_own_documents else database[program.container]
         return await source.aggregate(
             [dict(stage) for stage in program.stages],
-            allowDiskUse=True,
+            **({"allowDiskUse": True} if limits.disk else {}),
             batchSize=min(limits.rows + 1, _BATCH),
             maxTimeMS=_milliseconds(limits.elapsed_s),
             comment=_COMMENT,
