@@ -17,7 +17,6 @@ from groundql.core.answer import Answer, Candidate, Evidence, Grounding, Questio
 from groundql.core.budget import Budget, Meter
 from groundql.core.catalog import Catalog, Container, Field
 from groundql.core.finding import Code, Finding
-from groundql.core.path import Path
 from groundql.core.ports import Check, Database, Env, Model
 from groundql.core.program import Admitted, Program
 from groundql.core.rows import Limits, Rows
@@ -25,6 +24,7 @@ from groundql.core.trace import Trace
 from groundql.databases.known_limits import EMBEDDED_ENGINE
 from groundql.errors import InputError, ModelUnavailable
 from groundql.grounding.card import Card, describe_container, describe_field, write_card
+from groundql.grounding.describe import find_path
 from groundql.grounding.grounder import CatalogGrounder, open_grounding
 from groundql.grounding.sample import Progress, SamplePolicy
 from groundql.grounding.store import GroundingStore
@@ -69,13 +69,17 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What `describe` shows: the catalog, the container or path that was asked for, and the same as text."""
+    """What `describe` shows: the catalog, the container or path that was asked for, and the same as text.
+
+    `notes` say where a path is stored otherwise than it was written.
+    """
 
     catalog: Catalog
     text: str
     container: Container | None = None
     fields: tuple[Field, ...] = ()
     card: Card | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -123,11 +127,12 @@ class Service:
         model = self.open_model(meter, trace)
         grounder = await self.grounder()
         env = Env(self.database, model, grounder, limits or self.limits, meter, trace)
-        return await named(asked, env)
+        return _dated(await named(asked, env), grounder.catalog)
 
     async def describe(self, container: str = "", path: str = "", *, question: str = "", tokens: int = 6000) -> Profile:
         """Show the catalog and the path card: of the database, of one container, or of one path.
 
+        A path may be written as a query names it, without `[]` or with one key of a map, when one stored path fits.
         Raises: InputError naming the nearest containers or paths when there is none of that name.
         """
         catalog = (await self.grounder()).catalog
@@ -142,8 +147,9 @@ class Service:
         found = _container(catalog, container)
         if not path:
             return Profile(catalog, describe_container(found), found, found.fields)
-        fields = _fields(found, path)
-        return Profile(catalog, describe_field(found, Path.parse(path)), found, fields)
+        stored, note = find_path(found, path)
+        fields = tuple(f for f in found.fields if f.path.starts_with(stored))
+        return Profile(catalog, describe_field(found, stored), found, fields, notes=(note,) if note else ())
 
     async def check(self, program: Program | str, *, container: str | None = None) -> Report:
         """Lint a pasted program against the data, without running it.
@@ -232,7 +238,8 @@ class Service:
         except REPAIRABLE as error:
             return replace(report, candidate=replace(candidate, findings=(*candidate.findings, classify(error))))
         candidate = await _with(candidate, PROBES, grounding, env)
-        return replace(report, candidate=candidate, evidence=await explain(candidate, grounding, env))
+        evidence = replace(await explain(candidate, grounding, env), grounded=grounding.catalog.created)
+        return replace(report, candidate=candidate, evidence=evidence)
 
     async def _checked(self, program: Program) -> tuple[Candidate, Grounding, Env]:
         grounder = await self.grounder()
@@ -279,6 +286,10 @@ async def _with(candidate: Candidate, checks: Sequence[Check], grounding: Ground
     return replace(candidate, findings=(*candidate.findings, *found))
 
 
+def _dated(answer: Answer, catalog: Catalog) -> Answer:
+    return replace(answer, evidence=replace(answer.evidence, grounded=catalog.created))
+
+
 def _require_data(catalog: Catalog) -> None:
     """Raise InputError when the database holds nothing: a misspelt name is an empty database to a server."""
     if not catalog.containers:
@@ -293,13 +304,4 @@ def _container(catalog: Catalog, name: str) -> Container:
         near = nearest_names(name, catalog.by_name)
         listed = ", ".join(near or sorted(catalog.by_name)[:8])
         raise InputError(f"there is no collection {name!r}", hint=f"did you mean: {listed}" if listed else "")
-    return found
-
-
-def _fields(container: Container, path: str) -> tuple[Field, ...]:
-    wanted = Path.parse(path)
-    found = tuple(f for f in container.fields if f.path.starts_with(wanted))
-    if not found:
-        near = ", ".join(nearest_names(path, [str(f.path) for f in container.fields]))
-        raise InputError(f"there is no path {path!r} in {container.name}", hint=f"did you mean: {near}" if near else "")
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import gzip
 import io
 import json
@@ -16,10 +17,10 @@ from rich.console import Console
 from faces.command import ANSI, CommandLine, Ran
 from faces.conftest import EXACT, ITEMS, named
 from faces.stub_model import StubModel, draft
-from groundql.core.answer import Answer, Candidate, Outcome, Question
+from groundql.core.answer import Answer, Candidate, Evidence, Outcome, Question
 from groundql.core.program import MqlProgram
 from groundql.core.rows import Rows
-from groundql.faces.show import show_answer
+from groundql.faces.show import age_text, show_answer, show_evidence
 
 ALL = "db.items.find({}).sort({_id: 1})"
 VERBS: dict[str, tuple[str, ...]] = {
@@ -129,6 +130,23 @@ def test_progress_is_kept_back_when_quiet(command: CommandLine, shop_uri: str, t
     assert [line.split()[:5] for line in loud.out.splitlines()] == [line.split()[:5] for line in quiet.out.splitlines()]
 
 
+def test_describe_says_when_the_grounding_was_made_and_renews_it_when_asked(shop: CommandLine) -> None:
+    shop("ground")
+    kept, made = shop("describe", "items"), shop("describe", "items", "--refresh")
+    assert [line for line in kept.lines if line.startswith("grounding of 20")] == kept.lines
+    assert any(line.startswith("reading items: 6 of 6") for line in made.lines)
+    assert made.out == kept.out
+    assert shop("describe", "items", "-q").err == ""
+    assert shop("describe", "items", "-f", "json").data["created"] > "2000"
+
+
+def test_a_path_written_as_a_query_names_it_is_shown_as_it_is_stored(shop: CommandLine) -> None:
+    ran = shop("describe", "items", "tags.0", "-q")
+    assert ran.out.startswith("items tags[]\n  kinds: string")
+    assert ran.err == "note     tags.0 is stored as tags[]\n"
+    assert shop("describe", "items", "tags.0", "-f", "json").data["notes"] == ["tags.0 is stored as tags[]"]
+
+
 def test_findings_are_the_data_of_check(shop: CommandLine) -> None:
     ran = shop("check", 'db.items.find({name: "lamp", "size.width": 3})', "--format", "csv")
     found = table_of(ran)
@@ -195,6 +213,41 @@ def test_ask_as_json_holds_everything(shop: CommandLine, tmp_path: Path) -> None
     events = [json.loads(line) for line in written.splitlines()]
     assert {e["trace"] for e in events} == {data["trace_id"]}
     assert {"grounded", "model.request", "model.reply", "candidate"} <= {e["event"] for e in events}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ask_says_when_the_grounding_was_made_and_renews_it_when_asked(shop: CommandLine) -> None:
+    before = shop("ground", "-f", "json").data["created"]
+    told = ask(shop, replies=[COUNT])
+    assert sum(line.startswith("grounding of 20") for line in told.lines) == 1
+    assert "reading items" not in told.err
+    assert ask(shop, "--format", "json", replies=[COUNT]).data["evidence"]["grounded"] == before
+    assert ask(shop, "--format", "json", "--refresh", replies=[COUNT]).data["evidence"]["grounded"] > before
+    assert "grounding of" not in ask(shop, "-q", replies=[COUNT]).err
+
+
+def test_an_old_grounding_is_something_to_watch() -> None:
+    written = io.StringIO()
+    to, now = Console(file=written, width=200), dt.datetime.now(dt.UTC)
+    for days in (0, 3):
+        show_evidence(Evidence(grounded=now - dt.timedelta(days=days)), to)
+    (line,) = written.getvalue().splitlines()
+    assert "UTC, 3 days ago; groundql ground reads it anew" in line
+
+
+@pytest.mark.parametrize(
+    ("passed", "ago"),
+    [
+        ({"seconds": 59}, "just now"),
+        ({"seconds": -5}, "just now"),
+        ({"minutes": 1}, "1 minute ago"),
+        ({"minutes": 119}, "1 hour ago"),
+        ({"days": 2, "hours": 23}, "2 days ago"),
+    ],
+)
+def test_an_age_is_told_in_its_largest_whole_unit(passed: dict[str, float], ago: str) -> None:
+    moment = dt.datetime(2026, 1, 31, 9, 15, tzinfo=dt.UTC)
+    assert age_text(moment, moment + dt.timedelta(**passed)) == f"2026-01-31 09:15 UTC, {ago}"
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

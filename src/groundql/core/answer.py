@@ -93,7 +93,10 @@ class PathEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Why an answer may be believed, and what to watch."""
+    """Why an answer may be believed, and what to watch.
+
+    `grounded` is when the database was read to find out what it holds.
+    """
 
     witnesses: tuple[Witness, ...] = ()
     paths: tuple[PathEvidence, ...] = ()
@@ -102,6 +105,7 @@ class Evidence:
     assumptions: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     agreement: str = ""
+    grounded: dt.datetime | None = None
 
 
 class Outcome(StrEnum):

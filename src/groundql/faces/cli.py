@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -30,12 +30,13 @@ from groundql.faces.cli_setup import doctor, load, model_app, sample_app
 from groundql.faces.client import connect_async
 from groundql.faces.data import answer_data, catalog_data, field_data, profile_data, report_data
 from groundql.faces.demo import demo
-from groundql.faces.options import As, Db, Model, Output, Quiet, Rows, Seconds
+from groundql.faces.options import As, Db, Model, Output, Quiet, Refresh, Rows, Seconds
 from groundql.faces.progress import Live
 from groundql.faces.samples import resolve_db
 from groundql.faces.show import (
     LINE_CHARS,
     Format,
+    age_text,
     console,
     rows_line,
     safe,
@@ -153,6 +154,7 @@ def ask(
     trace_file: Annotated[
         Path | None, typer.Option("--trace", help="Write every step as JSON lines to a file.")
     ] = None,
+    refresh: Refresh = False,
     quiet: Quiet = False,
 ) -> int:
     """Answer a question: a checked query, its rows, and the evidence for both."""
@@ -167,12 +169,15 @@ def ask(
         with Live(err, quiet=quiet) as live:
             service = await opened(settings, live)
             async with service:
+                if refresh:
+                    await service.ground()
                 trace = Trace(listen=live.tracing)
                 try:
                     answer = await service.ask(asked, trace=trace)
                 finally:
                     live.stop()
                     _write_trace(trace, trace_file)
+                _tell_age(answer.evidence.grounded, live)
         if output is Format.JSON:
             show_json(answer_data(answer))
         else:
@@ -193,6 +198,7 @@ def describe(
     output: Output = Format.TABLE,
     question: Annotated[str, typer.Option(help="Show the card as a model would see it for this question.")] = "",
     tokens: Annotated[int, typer.Option(help="The size of the card, in tokens.", min=200)] = 6000,
+    refresh: Refresh = False,
     quiet: Quiet = False,
 ) -> int:
     """Show what was witnessed: the catalog and the path card, whole, of one collection, or of one path."""
@@ -201,7 +207,11 @@ def describe(
     async def work() -> int:
         with Live(err, quiet=quiet) as live:
             async with await opened(settings, live) as service:
+                if refresh:
+                    await service.ground()
                 profile = await service.describe(container, path, question=question, tokens=tokens)
+                _tell_age(profile.catalog.created, live)
+        show_notes(profile.notes, err)
         if output is Format.JSON:
             show_json(profile_data(profile))
         elif output is Format.TABLE:
@@ -215,6 +225,11 @@ def describe(
         return 0
 
     return go(work)
+
+
+def _tell_age(grounded: datetime | None, live: Live) -> None:
+    if grounded is not None:
+        live.finish(f"grounding of {age_text(grounded)}")
 
 
 Query = Annotated[str, typer.Argument(help="A query in shell syntax, EJSON or Python; - reads standard input.")]

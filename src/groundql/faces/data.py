@@ -64,9 +64,11 @@ def profile_data(profile: Profile) -> dict[str, Any]:
     """Write what `describe` found as data: the whole catalog, a container, or the fields below one path."""
     if profile.container is None:
         return {**catalog_data(profile.catalog), "card": profile.text}
+    created = {"created": plain(profile.catalog.created)}
     if len(profile.fields) == len(profile.container.fields):
-        return container_data(profile.container)
-    return {"container": profile.container.name, "fields": [field_data(f) for f in profile.fields]}
+        return container_data(profile.container) | created
+    fields = [field_data(f) for f in profile.fields]
+    return {"container": profile.container.name, "fields": fields, "notes": list(profile.notes)} | created
 
 
 def catalog_data(catalog: Catalog) -> dict[str, Any]:
@@ -75,6 +77,7 @@ def catalog_data(catalog: Catalog) -> dict[str, Any]:
         "database": catalog.database,
         "server": catalog.server,
         "fingerprint": catalog.fingerprint,
+        "created": plain(catalog.created),
         "containers": [container_data(c) for c in catalog.containers],
         "edges": [plain(e) for e in catalog.edges],
     }
@@ -150,6 +153,7 @@ def evidence_data(evidence: Evidence) -> dict[str, Any]:
         "assumptions": list(evidence.assumptions),
         "warnings": list(evidence.warnings),
         "agreement": evidence.agreement,
+        "grounded": plain(evidence.grounded),
     }
 
 

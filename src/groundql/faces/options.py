@@ -24,4 +24,7 @@ Output: TypeAlias = Annotated[Format, typer.Option("--format", "-f", help="How d
 As: TypeAlias = Annotated[Form, typer.Option("--as", help="How the query is written.")]
 Rows: TypeAlias = Annotated[int | None, typer.Option("--rows", help="The most rows to return.", min=1)]
 Seconds: TypeAlias = Annotated[float | None, typer.Option("--seconds", help="The longest a query may run.", min=0.1)]
+Refresh: TypeAlias = Annotated[
+    bool, typer.Option("--refresh", help="Read the database anew instead of using the stored grounding.")
+]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]

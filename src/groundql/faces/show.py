@@ -29,6 +29,8 @@ from groundql.solvers.explain import share_text
 CELL_CHARS = 80
 LISTED = 12
 READING_ROWS = 3
+OLD = dt.timedelta(days=1)
+"""A grounding older than this is something to watch: most databases change from day to day."""
 READING_CHARS = 160
 LINE_CHARS = 4000
 
@@ -161,10 +163,25 @@ def show_evidence(evidence: Evidence, to: Console) -> None:
         to.print(f"  [green]rows[/]     {safe(funnel_text(evidence.funnel))}")
     for line in evidence.assumptions:
         to.print(f"  [cyan]assumed[/]  {safe(line)}")
-    for line in evidence.warnings:
+    for line in (*evidence.warnings, *_age_warning(evidence.grounded)):
         to.print(f"  [yellow]note[/]     {safe(line)}")
     if evidence.agreement:
         to.print(f"  [green]vote[/]     {safe(evidence.agreement)}")
+
+
+def _age_warning(grounded: dt.datetime | None) -> Iterable[str]:
+    if grounded is not None and dt.datetime.now(dt.UTC) - grounded > OLD:
+        yield f"What is stored was found out on {age_text(grounded)}; groundql ground reads it anew."
+
+
+def age_text(moment: dt.datetime, now: dt.datetime | None = None) -> str:
+    """Write a moment to the minute, and how long ago it was."""
+    passed = max((now or dt.datetime.now(dt.UTC)) - moment, dt.timedelta())
+    minutes = int(passed.total_seconds()) // 60
+    size, unit = next(((n, u) for n, u in ((1440, "day"), (60, "hour"), (1, "minute")) if minutes >= n), (1, "minute"))
+    count = minutes // size
+    ago = f"{count:,} {unit}{'' if count == 1 else 's'} ago" if count else "just now"
+    return f"{moment.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC, {ago}"
 
 
 def funnel_text(funnel: Iterable[StageCount]) -> str:

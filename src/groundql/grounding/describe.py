@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from rapidfuzz import fuzz, process
+from rapidfuzz import fuzz, process, utils
 
 from groundql.core.catalog import Container, Counted, Field
 from groundql.core.kind import Kind
 from groundql.core.path import ENTRIES, ITEMS, ROOT, Path, is_plain
-from groundql.grounding.fence import fence_name, fence_text
+from groundql.errors import InputError
+from groundql.grounding.fence import fence_key, fence_name, fence_text
 from groundql.grounding.lines import (
     FULL,
     container_head,
@@ -21,6 +23,9 @@ from groundql.grounding.lines import (
     path_text,
 )
 from groundql.grounding.outline import block_lines, outline_below
+from groundql.grounding.resolve import Resolved, resolve
+
+MOST_NEAREST: Final = 3
 
 
 def field_text(container: Container, path: Path) -> str:
@@ -34,6 +39,37 @@ def field_text(container: Container, path: Path) -> str:
         *_below(container, path),
     ]
     return "\n".join(lines)
+
+
+def find_path(container: Container, text: str) -> tuple[Path, str]:
+    """Return the one stored path that a written one means, and a line that says so where it is written otherwise.
+
+    Raises: InputError naming the nearest paths when there is none, or the paths it can mean when there are several.
+    """
+    if not container.is_known:
+        raise InputError(f"the paths of {container.name} are not known: {container.error}")
+    written = Path.parse(text)
+    found = resolve(container, written)
+    if len(found) == 1:
+        return found[0].path, "" if found[0].path == written else _resolved_text(container, written, found[0])
+    near = [path_text(r.path) for r in found[:MOST_NEAREST]] or _nearest(container, text)
+    several = f"{fence_text(text, 80)} can be {len(found)} paths of {container.name}"
+    message = several if found else f"there is no path {text!r} in {container.name}"
+    raise InputError(message, hint=f"did you mean: {', '.join(near)}" if near else "")
+
+
+def _resolved_text(container: Container, written: Path, found: Resolved) -> str:
+    maps = [Path(found.path.steps[:at]) for at, step in enumerate(found.path.steps) if step is ENTRIES]
+    named = [
+        f"{fence_key(key)} is {_known(container.get(place), key)} {path_text(place) or 'the documents'}"
+        for key, place in zip(found.keys, maps[-len(found.keys) :] if found.keys else (), strict=True)
+    ]
+    return "; ".join((f"{path_text(written)} is stored as {path_text(found.path)}", *named))
+
+
+def _known(field: Field | None, key: str) -> str:
+    is_seen = field is not None and field.keys is not None and key in field.keys.examples
+    return "a key of" if is_seen else "taken for a key of"
 
 
 def _facts(field: Field) -> Iterator[str]:
@@ -69,9 +105,15 @@ def _below(container: Container, path: Path) -> Iterator[str]:
 
 
 def _absent(container: Container, path: Path) -> str:
-    known = {str(f.path): f.path for f in container.fields if f.path != ROOT}
-    near = process.extract(str(path), list(known), scorer=fuzz.WRatio, limit=3)
-    shown = ", ".join(path_text(known[text]) for text, _, _ in near)
+    near = _nearest(container, str(path))
     sure = "does not exist" if container.is_exhaustive else "was not seen in the documents read"
-    hint = f"; nearest: {shown}" if shown else ""
+    hint = f"; nearest: {', '.join(near)}" if near else ""
     return f"{container_head(container)}\n  {fence_text(str(path), 80)} {sure}{hint}"
+
+
+def _nearest(container: Container, text: str) -> list[str]:
+    known = {str(f.path): f.path for f in container.fields if f.path != ROOT}
+    found = process.extract(
+        text, list(known), scorer=fuzz.WRatio, processor=utils.default_process, limit=MOST_NEAREST, score_cutoff=55
+    )
+    return [path_text(known[name]) for name, _, _ in found]
