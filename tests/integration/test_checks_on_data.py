@@ -103,6 +103,21 @@ def test_bisection_names_the_stage_and_what_stands_there(world: World) -> None:
     assert "null" not in finding.evidence  # read at the stage itself, where the computed field exists
 
 
+def test_a_stage_that_empties_the_result_is_named_once(world: World) -> None:
+    (finding,) = world.check(
+        bisect_probe, world.candidate("heroes", {"$match": {"_id": "hero:1"}}, {"$match": {"_id": "hero:2"}})
+    )
+    assert str(finding).startswith(
+        'stage 2 $match: removes every row (1 row reaches it; _id holds there: "hero:1" (1))'
+    )
+
+
+def test_a_count_of_nothing_is_told_to_mean_zero_and_another_count_is_not(world: World) -> None:
+    (finding,) = world.check(bisect_probe, world.candidate("heroes", {"$match": {"_id": -1}}, {"$count": "n"}))
+    assert "which means 0" in finding.evidence
+    assert world.check(bisect_probe, world.candidate("heroes", {"$match": {"_id": "hero:1"}}, {"$count": "n"})) == []
+
+
 def test_bisection_sees_past_a_group_that_makes_one_row_of_many(world: World) -> None:
     candidate = world.candidate(
         "heroes", {"$group": {"_id": "$side", "n": {"$sum": 1}}}, {"$match": {"n": {"$gt": 99}}}

@@ -49,15 +49,26 @@ async def _emptied(program: MqlProgram, candidate: Candidate, funnel: Funnel, en
     stage = funnel.stage
     operator = next(iter(program.stages[stage]), "")
     seen = await _values_at(program, stage, candidate, env) if operator == "$match" else []
-    before = "an unknown number of" if funnel.before is None else str(funnel.before)
+    before = _reaching(funnel.before)
     return Finding(
         Code.EMPTY,
-        f"stage {stage + 1} {operator} removes every row",
+        "removes every row",
         Place(stage, operator),
-        evidence="; ".join([f"{before} rows reach it, none leaves", *seen]),
+        evidence="; ".join([before, *seen, *_nothing_counted(program)]),
         nearest=(),
         blocking=False,
     )
+
+
+def _reaching(rows: int | None) -> str:
+    if rows is None:
+        return "an unknown number of rows reach it"
+    return "1 row reaches it" if rows == 1 else f"{rows} rows reach it"
+
+
+def _nothing_counted(program: MqlProgram) -> list[str]:
+    """A count of nothing is no row instead of a zero: said only where it happened."""
+    return ["a count of nothing gives no row, which means 0"] if "$count" in program.stages[-1] else []
 
 
 async def _values_at(program: MqlProgram, stage: int, candidate: Candidate, env: Env) -> list[str]:

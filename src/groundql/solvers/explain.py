@@ -8,8 +8,9 @@ from groundql.checking.funnel import measure_funnel
 from groundql.core.answer import Candidate, Evidence, Grounding, PathEvidence
 from groundql.core.catalog import Catalog, Field, Witness
 from groundql.core.kind import Kind
+from groundql.core.path import ENTRIES, ITEMS, Path, Step
 from groundql.core.ports import Env
-from groundql.core.program import Claims
+from groundql.core.program import Claims, Read
 from groundql.databases.known_limits import EMBEDDED_ENGINE, KNOWN_LIMITS
 from groundql.grounding.words import fold
 
@@ -30,13 +31,32 @@ async def explain(candidate: Candidate, grounding: Grounding, env: Env) -> Evide
 
 
 def is_used(witness: Witness, claims: Claims) -> bool:
-    """Tell whether a program uses a witnessed value: as a literal or as a map's key."""
+    """Tell whether a program uses a witnessed value, as literal or map key, at the place where it was found."""
+    reads = claims.stored_reads()
+    return _is_said(witness, claims) and (not reads or any(_is_there(witness, read) for read in reads))
+
+
+def _is_said(witness: Witness, claims: Claims) -> bool:
     stored = fold(str(witness.stored))
     said = {fold(t) for t in claims.texts} | {fold(r.key) for r in claims.reads if r.key}
     number = witness.stored
     if isinstance(number, int | float) and not isinstance(number, bool) and float(number) in claims.numbers:
         return True
     return stored in said or any(stored in text for text in said if len(stored) > 2)
+
+
+def _is_there(witness: Witness, read: Read) -> bool:
+    """Tell whether a read is of the witnessed place; a query may name an array for its items, and a map for a key."""
+    if read.container != witness.container or read.path is None:
+        return False
+    here, there = _without_items(read.path), _without_items(witness.path)
+    if not witness.is_key or here == there:
+        return here == there
+    return here[: len(there) + 1] == (*there, ENTRIES) and read.key in ("", str(witness.stored))
+
+
+def _without_items(path: Path) -> tuple[Step, ...]:
+    return tuple(step for step in path.steps if step is not ITEMS)
 
 
 def _fields(claims: Claims, catalog: Catalog) -> Iterable[tuple[str, Field]]:
