@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from groundql.languages.calls import Chain, Method
+from groundql.languages.commands import RUNS, command_in_call
 from groundql.languages.constants import Constants, dotted_name
-from groundql.languages.syntax import Call, Constant, Member, Name, Node, Spot, names, syntax_error
+from groundql.languages.syntax import Call, Constant, Member, Name, Node, names, syntax_error
 
 _SHOWS: Final = names("""
     print printjson pprint pprint.pprint list tojson console.log console.table console.dir JSON.stringify
-    EJSON.stringify dumps json_util.dumps json.dumps
+    EJSON.stringify dumps json_util.dumps json.dumps DataFrame pd.DataFrame pandas.DataFrame
 """)
 _CLIENTS: Final = names("""client mongo mongo_client mongoClient conn connection""")
 _CONNECTS: Final = names("""
@@ -20,29 +21,9 @@ _CONNECTS: Final = names("""
 """)
 _GET_COLLECTION: Final = frozenset({"getCollection", "collection", "get_collection"})
 _GET_DATABASE: Final = frozenset({"getSiblingDB", "getSisterDB", "get_database", "getDB", "db", "get_default_database"})
+_OF_REPLY: Final = frozenset({"cursor", "firstBatch", "n", "values"})
+"""What people take out of a command's reply: its rows."""
 _ONLY_READS: Final = "only reads of a collection are accepted: aggregate, find, findOne, countDocuments, distinct"
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """One call in a chain, with its arguments still to be worked out."""
-
-    name: str
-    at: Spot
-    arguments: tuple[Node, ...]
-    keywords: tuple[tuple[str, Node], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """A query as written: the collection and the calls on it. `database` is empty when none is named."""
-
-    container: str
-    methods: tuple[Method, ...]
-    database: str
-    at: Spot
-    is_sibling: bool = False
-    """Whether the database was named beside the one that `db` is."""
 
 
 def find_chain(node: Node, constants: Constants) -> Chain | None:
@@ -116,11 +97,24 @@ def _read_steps(root: str, steps: list[Member | Call], constants: Constants) -> 
         elif not names:
             if needs_database:
                 return None  # client.close() and the like
+            if name in RUNS:
+                return _run_command(call, steps[index + 2 :], database, constants)
             raise syntax_error(f"db.{name}() is no read of a collection", step.at, _ONLY_READS)
         else:
             methods = _methods(steps[index:], constants)
             return Chain(".".join(names), methods, database, step.at, bool(database) and root == "db")
     return None
+
+
+def _run_command(call: Call, rest: list[Member | Call], database: str, constants: Constants) -> Chain:
+    command = command_in_call(call, constants.names)
+    if command is None:
+        raise syntax_error("a command is an object whose first key is its name", call.at, _ONLY_READS)
+    for step in rest:
+        if isinstance(step, Call) or _text(step, constants) not in _OF_REPLY:
+            raise syntax_error("what is done with a command's reply is not read", step.at)
+    found = command.chain()
+    return Chain(found.container, found.methods, found.database or database, found.at, bool(database))
 
 
 def _text(member: Member, constants: Constants) -> str:

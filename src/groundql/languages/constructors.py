@@ -258,7 +258,7 @@ VALUES: Final[Mapping[str, Any]] = {
 
 _MODULES: Final = names("""
     bson objectid int64 decimal128 datetime dt uuid timestamp binary regex min_key max_key son dbref
-    collections BSON mongodb datetime_ms
+    collections BSON mongodb datetime_ms mongoose Types mongo
 """)
 
 

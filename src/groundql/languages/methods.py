@@ -7,14 +7,16 @@ the answer and has no equivalent is refused.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from rapidfuzz import process
 
-from groundql.languages.chain import Chain, Method
+from groundql.languages.calls import Chain, Method
 from groundql.languages.constants import Constants
+from groundql.languages.projection import check_projection, projected
 from groundql.languages.syntax import Constant, Spot, names, syntax_error
 
 Stage = dict[str, Any]
@@ -26,7 +28,9 @@ WRITES: Final = names("""
     renameCollection rename bulkWrite bulk_write findAndModify findOneAndUpdate findOneAndReplace
     findOneAndDelete find_one_and_update find_one_and_replace find_one_and_delete initializeOrderedBulkOp
     initializeUnorderedBulkOp convertToCapped createSearchIndex updateSearchIndex dropSearchIndex hideIndex
-    unhideIndex reIndex
+    unhideIndex reIndex dropDatabase drop_database createCollection create_collection createView drop_collection
+    dropCollection createUser updateUser dropUser dropAllUsers grantRolesToUser revokeRolesFromUser createRole dropRole
+    renameCollection shutdownServer fsyncLock
 """)
 _CODE: Final = names("""mapReduce map_reduce group inline_map_reduce map forEach addCursorFlag""")
 _IDLE: Final = names("""
@@ -36,7 +40,7 @@ _IDLE: Final = names("""
     bypassDocumentValidation raw promoteValues promoteLongs useBigInt64 timeoutMS
 """)
 """Options and cursor methods that do not change which rows are right."""
-_DISPLAYS: Final = frozenset({"toArray", "pretty", "to_list", "rewind", "clone", "close", "toJSON"})
+_DISPLAYS: Final = frozenset({"toArray", "pretty", "to_list", "rewind", "clone", "close", "toJSON", "lean", "exec"})
 _REFUSED: Final = {
     "collation": "a collation changes what counts as equal, and is not read",
     "let": "variables of the whole pipeline are not read: write the values themselves",
@@ -77,16 +81,7 @@ class _Draft:
             ("$skip", self.skip),
             ("$limit", self.limit),
         ]
-        return [*({name: value} for name, value in parts if value), *_projected(self.projection)]
-
-
-def _projected(projection: Stage) -> list[Stage]:
-    """Build what a find's projection does: scores alone are added to the whole document, all else is as `$project`."""
-    scores = {name: shown for name, shown in projection.items() if name != "_id"}
-    are_scores = all(isinstance(shown, dict) and set(cast("Stage", shown)) == {"$meta"} for shown in scores.values())
-    if scores and are_scores and not projection.get("_id"):
-        return [{"$addFields": scores}, *([{"$unset": "_id"}] if "_id" in projection else [])]
-    return [{"$project": projection}] if projection else []
+        return [*({name: value} for name, value in parts if value), *projected(self.projection)]
 
 
 def read_methods(chain: Chain, constants: Constants) -> tuple[tuple[Stage, ...], tuple[str, ...]]:
@@ -95,7 +90,10 @@ def read_methods(chain: Chain, constants: Constants) -> tuple[tuple[Stage, ...],
     Raises: ProgramSyntaxError for a method that writes, runs code or has no equivalent.
     """
     draft = _Draft(constants)
-    first, *rest = chain.methods
+    methods = list(chain.methods)
+    if methods[0].name == "explain" and len(methods) > 1:
+        methods.append(methods.pop(0))
+    first, *rest = methods
     start = _FIRST.get(first.name)
     if start is None:
         raise unsupported(first, tuple(_FIRST))
@@ -265,7 +263,6 @@ def _count_documents(draft: _Draft, given: _Arguments) -> None:
 def _count(draft: _Draft) -> None:
     draft.stages = [*(draft.found() if draft.is_find else draft.stages), {"$count": "count"}]
     draft.is_find, draft.is_done = False, True
-    draft.note("a count of nothing gives no row, which means 0")
 
 
 def _estimated_count(draft: _Draft, given: _Arguments) -> None:
@@ -365,12 +362,18 @@ def _sort_pairs(given: _Arguments, values: list[Any]) -> list[tuple[str, Any]]:
     if first is None:
         return []
     if isinstance(first, str):
-        return [_sort_pair(given, values)]
+        return [_sort_pair(given, values)] if len(values) > 1 else _sort_words(first)
     if isinstance(first, dict) and len(values) == 1:
         return list(cast("Stage", first).items())
     if isinstance(first, list) and len(values) == 1:
         return [_sort_pair(given, item) for item in cast("list[Any]", first)]
     raise given.error("sort takes an object of fields and directions")
+
+
+def _sort_words(text: str) -> list[tuple[str, Any]]:
+    """Read "-age" and "name -age" as an object mapper does; without a minus, the text is the name of one field."""
+    words = text.split() if re.search(r"(?:^|\s)-\w", text) else [text]
+    return [(word.removeprefix("-"), -1 if word.startswith("-") else 1) for word in words]
 
 
 def _sort_pair(given: _Arguments, item: Any) -> tuple[str, Any]:
@@ -411,10 +414,7 @@ def _set_projection(draft: _Draft, given: _Arguments, values: list[Any]) -> None
         draft.projection = {str(name): 1 for name in names}
         return
     draft.projection = given.as_document(value, "projection")
-    for name, shown in draft.projection.items():
-        special = isinstance(shown, dict) and set(cast("Stage", shown)) & {"$slice", "$elemMatch"}
-        if special or name.endswith(".$"):
-            raise given.error(f"{name}: $slice, $elemMatch and .$ in a find's projection are not read: use aggregate")
+    check_projection(draft.projection, given.at)
 
 
 _CURSOR: Final[Mapping[str, Callable[[_Draft, _Arguments, list[Any]], None]]] = {

@@ -17,19 +17,37 @@ from groundql.core.program import MqlProgram, Stage
 from groundql.errors import ProgramSyntaxError
 from groundql.languages import ejson
 from groundql.languages.bounds import Refused, copy_plain
-from groundql.languages.chain import Chain, find_chain
+from groundql.languages.calls import Chain, Method
+from groundql.languages.chain import find_chain
+from groundql.languages.commands import command_of, logged_command, looks_like_command
 from groundql.languages.constants import Constants
 from groundql.languages.excerpt import Excerpt, blank_use_lines, excerpts
 from groundql.languages.javascript import read_javascript, read_javascript_value
 from groundql.languages.methods import read_methods, read_stages
 from groundql.languages.python_text import read_python
-from groundql.languages.syntax import NOWHERE, Assign, Document, Node, Run, Script, Spot, syntax_error
+from groundql.languages.syntax import (
+    NOWHERE,
+    Assign,
+    Constant,
+    Document,
+    Name,
+    Node,
+    Run,
+    Script,
+    Spot,
+    names,
+    syntax_error,
+)
 from groundql.languages.syntax import Sequence as Items
 from groundql.languages.writes import refuse_writes
 
 MAX_CHARACTERS: Final = 2_000_000
 _IMPORT: Final = re.compile(r"^\s*(?:from\s+[\w.]+\s+)?import\s+\w", re.MULTILINE)
 _HINTS_AT_QUERY: Final = re.compile(r"[\[{(]|\bdb\b")
+_NAMES_COLLECTION: Final = ("collection", "container", "aggregate", "from")
+_FILTERS: Final = names("$and $or $nor $expr $text $where $comment $jsonSchema $alwaysTrue $alwaysFalse $sampleRate")
+"""What a filter may begin with; any other dollar begins a stage."""
+_WRITE_COMMANDS: Final = names("insert update delete findAndModify findandmodify drop mapReduce renameCollection")
 _NO_QUERY: Final = "there is no query in the text"
 _FORMS: Final = (
     'a query looks like db.heroes.find({...}), db.heroes.aggregate([...]) or {"collection": ..., "pipeline": [...]}'
@@ -182,11 +200,20 @@ class _Query:
             raise syntax_error("there is more than one query: give one at a time", chains[1].at)
         if not chains:
             return self.bare()
-        chain = chains[0]
+        return self.query(chains[0])
+
+    def query(self, chain: Chain, notes: Sequence[str] = ()) -> Reading:
         if chain.database:
-            _check_database(chain.database, self.database or ("" if chain.is_sibling else None), chain.at)
-        stages, notes = read_methods(chain, self.constants)
-        return self.reading(chain.container, list(stages), notes)
+            self.check_database(chain)
+        stages, left_out = read_methods(chain, self.constants)
+        return self.reading(chain.container, list(stages), (*notes, *left_out))
+
+    def check_database(self, chain: Chain) -> None:
+        if self.database is None and chain.is_sibling:
+            message = f"the query goes to the database {chain.database}, beside the one that is open"
+            hint = "take the database's name out: db.COLLECTION.find(...) reads the one that is open"
+            raise syntax_error(message, chain.at, hint)
+        _check_database(chain.database, self.database, chain.at)
 
     def chains(self) -> list[Chain]:
         """Find the queries: those that stand by themselves, or else those that were given a name."""
@@ -206,25 +233,43 @@ class _Query:
         if len(values) != 1:
             at = self.statements[0].at if self.statements else NOWHERE
             raise syntax_error(_NO_QUERY, at, _FORMS)
-        value = self.constants.value(values[0])
-        container = self.container
-        if isinstance(value, dict):
-            container, value = self.named_pipeline(cast("dict[str, Any]", value), values[0])
-        if not container:
-            raise syntax_error("a pipeline by itself does not say which collection it reads", values[0].at, _FORMS)
-        return self.reading(container, read_stages(cast("list[Any]", value), values[0].at), ())
+        value = values[0]
+        return self.bare_object(value) if isinstance(value, Document) else self.pipeline(value, self.container)
 
-    def named_pipeline(self, value: dict[str, Any], node: Node) -> tuple[str | None, list[Any]]:
-        named = [value[key] for key in ("collection", "container", "aggregate", "from") if key in value]
-        pipeline = value.get("pipeline")
-        if isinstance(pipeline, list):
-            container = named[0] if named else self.container
-            if container is not None and not isinstance(container, str):
-                raise syntax_error("a collection's name is text", node.at)
-            return container, cast("list[Any]", pipeline)
-        if next(iter(value), "").startswith("$"):
-            return self.container, [value]
-        raise syntax_error('an object needs "collection" and "pipeline"', node.at, _FORMS)
+    def bare_object(self, node: Document) -> Reading:
+        """Read an object: a command, a log entry with one in it, a pipeline with its collection, a stage, a filter."""
+        logged = logged_command(node)
+        command = looks_like_command(logged or node, None if logged else self.container)
+        if command is not None:
+            return self.query(command.chain(), ["the command of a log entry is read"] if logged else ())
+        entries = {key.value: value for key, value in node.entries if isinstance(key, Constant)}
+        first = next(iter(entries), None)
+        if isinstance(entries.get("pipeline"), Items | Name):
+            return self.pipeline(entries["pipeline"], self.named_container(entries) or self.container)
+        if isinstance(first, str) and first.startswith("$") and len(entries) == 1 and first not in _FILTERS:
+            return self.pipeline(Items(node.at, (node,)), self.container)
+        if not self.container:
+            found = command_of(node)
+            if found is not None and found.name in _WRITE_COMMANDS:
+                raise found.refusal()
+            raise syntax_error("a filter by itself does not say which collection it reads", node.at, _FORMS)
+        notes = (f"the object is read as the filter of a find on {self.container}",)
+        return self.query(Chain(self.container, (Method("find", node.at, (node,), ()),), "", node.at), notes)
+
+    def named_container(self, entries: Mapping[Any, Node]) -> str:
+        named = next((entries[name] for name in _NAMES_COLLECTION if name in entries), None)
+        value = self.constants.value(named) if named is not None else ""
+        if not isinstance(value, str):
+            raise syntax_error("a collection's name is text", named.at if named is not None else NOWHERE)
+        return value
+
+    def pipeline(self, node: Node, container: str | None) -> Reading:
+        stages = self.constants.value(node)
+        if not isinstance(stages, list):
+            raise syntax_error("a pipeline is a list of stages", node.at)
+        if not container:
+            raise syntax_error("a pipeline by itself does not say which collection it reads", node.at, _FORMS)
+        return self.reading(container, read_stages(cast("list[Any]", stages), node.at), ())
 
     def reading(self, container: str, stages: list[Any], notes: Sequence[str]) -> Reading:
         return Reading(MqlProgram(container, tuple(_plain(stages))), tuple(notes))

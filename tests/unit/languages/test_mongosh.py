@@ -204,9 +204,9 @@ def test_python_escapes_are_pythons() -> None:
         ("db.c.find().map(x)", (1, 13), "runs code"),
         ("db.c.watch()", (1, 6), "never ends"),
         ("db.c.aggregat([])", (1, 6), "not a method"),
-        ("db.dropDatabase()", (1, 4), "no read of a collection"),
-        ("db.runCommand({aggregate: 'c'})", (1, 4), "no read of a collection"),
-        ("db.adminCommand('x')", (1, 4), "no read of a collection"),
+        ("db.dropDatabase()", (1, 4), "dropDatabase writes"),
+        ("db.runCommand({aggregate: 'c'})", (1, 15), "has no pipeline"),
+        ("db.adminCommand('x')", (1, 17), "the command x may write"),
         ("db.aggregate([{$currentOp: {}}])", (1, 4), "no read of a collection"),
         ("db.c.find({a: function() { return 1 }})", (1, 15), "functions are not read"),
         ("db.c.find({a: x => 1})", (1, 15), "functions are not read"),
@@ -238,7 +238,12 @@ def test_python_escapes_are_pythons() -> None:
         ("db.c.find('a')", (1, 6), "is an object"),
         ("db.c.find().sort({a: 'up'})", (1, 13), "direction"),
         ("db.c.find().limit('x')", (1, 13), "whole number"),
-        ("db.c.find({}, {a: {$slice: 1}})", (1, 6), "$slice"),
+        ("db.c.find({}, {'a.b': {$slice: 1}})", (1, 6), "nested field"),
+        ("db.c.find({}, {a: {$slice: 1.5}})", (1, 6), "whole number"),
+        ("db.c.find({}, {a: {$slice: [1, 0]}})", (1, 6), "at least one"),
+        ("db.c.find({}, {_id: 1, a: {$slice: 1}})", (1, 6), "not clear"),
+        ("db.c.find({}, {a: {$elemMatch: {b: 1}}})", (1, 6), "a: $elemMatch in a find's projection"),
+        ("db.c.find({'a.b': 1}, {'a.$': 1})", (1, 6), "the first item that the filter matched"),
         ("db.c.find()[0]", (1, 13), "single item"),
         ("db.c.find().length", (1, 13), ".length"),
         ("db.a.find(); db.b.find()", (1, 19), "more than one query"),
@@ -275,7 +280,7 @@ def test_another_database_is_refused_and_the_same_one_is_not() -> None:
 def test_what_is_left_out_is_noted() -> None:
     notes = read_query("db.c.find().maxTimeMS(5).hint('a_1').explain()").notes
     assert [note.split(" ")[0] for note in notes] == ["maxTimeMS", "hint", "explain"]
-    assert "0" in read_query("db.c.countDocuments({})").notes[0]
+    assert "column, value" in read_query("db.c.distinct('a')").notes[0]
 
 
 def test_names_cannot_multiply_a_small_text_into_a_large_program() -> None:
@@ -377,3 +382,109 @@ def test_text_that_mentions_a_write_is_no_write() -> None:
 def test_a_cursors_count_takes_its_limit_when_told_to(text: str, limited: bool) -> None:
     stages = parse_program(f"db.orders.find({{a: 1}}).limit(5){text}").stages
     assert ({"$limit": 5} in stages) is limited
+
+
+@pytest.mark.parametrize(
+    ("projection", "stages"),
+    [
+        ("{a: {$slice: 2}}", [{"$addFields": {"a": ["$a", 2]}}]),
+        ("{a: {$slice: -2}, _id: 0}", [{"$addFields": {"a": ["$a", -2]}}, {"$project": {"_id": 0}}]),
+        ("{a: {$slice: [1, 3]}, b: 0}", [{"$addFields": {"a": ["$a", 1, 3]}}, {"$project": {"b": 0}}]),
+        ("{b: 1, a: {$slice: 2}}", [{"$project": {"b": 1, "a": ["$a", 2]}}]),
+    ],
+)
+def test_a_finds_slice_becomes_a_part_of_the_array_and_leaves_other_fields_as_they_were(
+    projection: str, stages: list[Any]
+) -> None:
+    def written(value: Any) -> Any:
+        is_slice = isinstance(value, list) and value[0] == "$a"
+        return {"$cond": [{"$isArray": ["$a"]}, {"$slice": value}, "$a"]} if is_slice else value
+
+    expected = [{name: {f: written(v) for f, v in shown.items()} for name, shown in s.items()} for s in stages]
+    assert read(f"db.c.find({{}}, {projection})") == ("c", expected)
+
+
+def test_an_aggregations_slice_in_a_find_stays_one() -> None:
+    assert read("db.c.find({}, {a: {$slice: ['$b', 1]}})")[1] == [{"$project": {"a": {"$slice": ["$b", 1]}}}]
+
+
+FOUND = [*MATCH, {"$sort": {"b": -1}}, {"$limit": 5}, {"$project": {"a": 1}}]
+
+
+@pytest.mark.parametrize(
+    ("text", "stages"),
+    [
+        ('{"find": "c", "filter": {"a": 1}, "sort": {"b": -1}, "limit": 5, "projection": {"a": 1}}', FOUND),
+        ('db.runCommand({find: "c", filter: {a: 1}, sort: {b: -1}, limit: 5, projection: {a: 1}})', FOUND),
+        ('db.command("find", "c", filter={"a": 1}, sort={"b": -1}, limit=5, projection={"a": 1})', FOUND),
+        ('{"aggregate": "c", "pipeline": [{"$match": {"a": 1}}], "cursor": {}, "lsid": {"id": 1}}', MATCH),
+        ('const p = [{$match: {a: 1}}]; db.runCommand({aggregate: "c", pipeline: p, cursor: {}})', MATCH),
+        ('db.runCommand({aggregate: "c", pipeline: [{$match: {a: 1}}], cursor: {}}).cursor.firstBatch', MATCH),
+        ('{"count": "c", "query": {"a": 1}}', [*MATCH, {"$count": "count"}]),
+        ('db.runCommand({explain: {find: "c", filter: {a: 1}}, verbosity: "queryPlanner"})', MATCH),
+        ('{"ns": "s.c", "command": {"find": "c", "filter": {"a": 1}}, "millis": 9}', MATCH),
+        ('{"msg": "Slow query", "attr": {"ns": "s.c", "command": {"find": "c", "filter": {"a": 1}}}}', MATCH),
+    ],
+)
+def test_a_command_that_reads_is_the_query_it_stands_for(text: str, stages: list[Any]) -> None:
+    assert read(text) == ("c", stages)
+
+
+def test_a_distinct_command_is_the_distinct_of_a_collection() -> None:
+    assert read('{"distinct": "c", "key": "k", "query": {"a": 1}}') == read("db.c.distinct('k', {a: 1})")
+
+
+@pytest.mark.parametrize("options", ['{"find": "c", "filtre": {}}', '{"find": "c", "collation": {"locale": "en"}}'])
+def test_an_option_that_a_command_does_not_have_is_refused(options: str) -> None:
+    assert "filtre is not an option" in str(failure(options)) or "collation" in str(failure(options))
+
+
+@pytest.mark.parametrize(
+    ("text", "stages"),
+    [
+        ('{"a": 1}', MATCH),
+        ("{a: 1}", MATCH),
+        ("{'a': 1, 'b': None}", [{"$match": {"a": 1, "b": None}}]),
+        ("{}", []),
+        ('{"$or": [{"a": 1}]}', [{"$match": {"$or": [{"a": 1}]}}]),
+        ('{"find": 1}', [{"$match": {"find": 1}}]),
+        ('{"count": "many", "size": 5}', [{"$match": {"count": "many", "size": 5}}]),
+        ('{"$match": {"a": 1}}', MATCH),
+        ('{"pipeline": [{"$match": {"a": 1}}]}', MATCH),
+    ],
+)
+def test_a_bare_filter_is_a_find_when_the_collection_is_named(text: str, stages: list[Any]) -> None:
+    assert read(text, container="c") == ("c", stages)
+
+
+def test_a_bare_filter_without_a_collection_is_told_to_name_one() -> None:
+    assert "does not say which collection" in str(failure('{"a": 1}'))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "db.runCommand({insert: 'c', documents: []})",
+        "db.runCommand({delete: 'c', deletes: []})",
+        "db.runCommand({findAndModify: 'c', remove: true})",
+        "db.runCommand({mapReduce: 'c'})",
+        "db.adminCommand({dropDatabase: 1})",
+        "db.command('drop', 'c')",
+        "f(db.runCommand({drop: 'c'})); db.c.find({})",
+        "const it = {drop: 'c'}; const y = db.runCommand(it); db.c.find({})",
+        "x = db.dropDatabase(); db.c.find({})",
+        "const coll = db.c; const x = coll.deleteMany({}); db.d.find({})",
+        "{insert: 'c', documents: []}",
+    ],
+)
+def test_a_command_that_is_no_read_is_refused_wherever_it_stands(text: str) -> None:
+    assert "only reads are accepted" in str(failure(text))
+
+
+def test_explain_before_the_query_is_left_out_as_after_it() -> None:
+    assert read("db.c.explain('executionStats').find({a: 1})") == ("c", MATCH)
+
+
+def test_a_sort_written_with_a_minus_goes_down() -> None:
+    assert read("db.c.find().sort('-a b')")[1] == [{"$sort": {"a": -1, "b": 1}}]
+    assert read("db.c.find().sort('first name')")[1] == [{"$sort": {"first name": 1}}]
