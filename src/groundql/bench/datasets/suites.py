@@ -1,0 +1,98 @@
+"""Open a suite by the name a person gives it: `worlds`, `worlds:NAME`, `folder:PATH`, `tend` or `tend:PATH`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+from groundql.bench.case import Gold, Suite
+from groundql.bench.datasets.records import Phrasing, fingerprint_of_records, read_golds, to_case
+from groundql.bench.worlds import list_worlds
+from groundql.errors import InputError, LoadError
+
+KINDS: Final = ("worlds", "worlds:NAME", "folder:PATH", "tend", "tend:PATH")
+_TASK_FILES: Final = ("tasks.jsonl", "TEND.json", "TEND_lean.json", "TEND_lean.jsonl", "test.json", "TEND.jsonl")
+_TASK_FOLDERS: Final = ("", "data")
+_DATA_FOLDERS: Final = ("mongodb_data", "data/mongodb_data", "", "data")
+_ENDINGS: Final = (".json", ".json.gz", "")
+
+
+def open_suite(text: str, *, phrasing: Phrasing = "canonical") -> Suite:
+    """Open the suite that a text names.
+
+    Raises: InputError for an unknown name, LoadError for a folder or records of the wrong form.
+    """
+    kind, _, rest = text.partition(":")
+    match kind:
+        case "worlds":
+            return _open_worlds(text, rest, phrasing)
+        case "folder" | "tend" if rest:
+            return open_folder(Path(rest).expanduser(), text, phrasing)
+        case _:
+            raise InputError(f"there is no suite {text!r}", hint=f"a suite is one of: {', '.join(KINDS)}")
+
+
+def open_folder(folder: Path, name: str, phrasing: Phrasing = "canonical") -> Suite:
+    """Open a folder that holds records and, beside them or in `mongodb_data`, one file of documents per database.
+
+    Raises: LoadError naming what is missing.
+    """
+    tasks = find_tasks(folder)
+    golds = read_golds(tasks)
+    return _suite(name, golds, _find_sources(tasks, golds), phrasing)
+
+
+def find_tasks(folder: Path) -> Path:
+    """Find the file of records: the path itself when it is a file.
+
+    Raises: LoadError naming the file names that are looked for.
+    """
+    if folder.is_file():
+        return folder
+    if not folder.is_dir():
+        raise LoadError(f"{folder}: no such file or folder")
+    for inner in _TASK_FOLDERS:
+        for name in _TASK_FILES:
+            if (folder / inner / name).is_file():
+                return folder / inner / name
+    raise LoadError(f"{folder}: holds no records", hint=f"looked for {', '.join(_TASK_FILES)}, also in data/")
+
+
+def _find_sources(tasks: Path, golds: Sequence[Gold]) -> dict[str, Path]:
+    """Find each database's documents beside the records, or one folder up; a database without any is left out."""
+    found: dict[str, Path] = {}
+    for database in dict.fromkeys(g.id.database for g in golds):
+        places = (
+            parent / inner / f"{database}{ending}"
+            for parent in (tasks.parent, tasks.parent.parent)
+            for inner in _DATA_FOLDERS
+            for ending in _ENDINGS
+        )
+        source = next((place for place in places if place.exists() and place != tasks), None)
+        if source is not None:
+            found[database] = source
+    return found
+
+
+def _open_worlds(text: str, wanted: str, phrasing: Phrasing) -> Suite:
+    known = {world.name: world for world in list_worlds()}
+    if wanted and wanted not in known:
+        raise InputError(f"there is no sample world {wanted!r}", hint=f"choose one of: {', '.join(known)}")
+    golds: list[Gold] = []
+    sources: dict[str, Path] = {}
+    for name in [wanted] if wanted else known:
+        folder = Path(str(resources.files("groundql.bench.worlds").joinpath("data", name)))
+        golds += read_golds(folder / "tasks.jsonl")
+        sources[name] = folder / f"{name}.json.gz"
+    return _suite(text, golds, sources, phrasing)
+
+
+def _suite(name: str, golds: Sequence[Gold], sources: Mapping[str, Path], phrasing: Phrasing) -> Suite:
+    by_id = {gold.id: gold for gold in golds}
+    if len(by_id) < len(golds):
+        twice = next(g.id for i, g in enumerate(golds) if g.id in {h.id for h in golds[:i]})
+        raise LoadError(f"{name}: the record {twice} is there twice")
+    cases = tuple(to_case(gold, phrasing) for gold in golds)
+    return Suite(name, cases, by_id, sources, fingerprint_of_records(golds))
