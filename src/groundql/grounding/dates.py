@@ -14,7 +14,7 @@ from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from groundql.errors import InputError
-from groundql.grounding.numerals import text_number
+from groundql.grounding.number_words import text_number
 from groundql.grounding.spans import SEPARATED_DATE
 
 Days = tuple[dt.date, dt.date]

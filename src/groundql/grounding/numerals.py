@@ -12,6 +12,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import Final
 
+from groundql.grounding.number_words import NUMBER_WORD, SCALE_WORD, SCALES, text_number
 from groundql.grounding.spans import mask_wholes
 from groundql.grounding.words import is_plural
 
@@ -73,23 +74,11 @@ class LimitAsk:
 _AROUND: Final = 90
 """Characters around a number that may give it its role."""
 _MOST_NUMBERS: Final = 150
-_SMALL = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-    seventeen eighteen nineteen"""
-_LARGE = "twenty thirty forty fifty sixty seventy eighty ninety"
-_UNITS: Final = {w: i for i, w in enumerate(_SMALL.split())}
-_TENS: Final = {w: 10 * (i + 2) for i, w in enumerate(_LARGE.split())}
-_SCALES: Final = {
-    "hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 10**9, "trillion": 10**12, "dozen": 12,
-    "k": 1_000, "m": 1_000_000, "mn": 1_000_000, "bn": 10**9,
-}  # fmt: skip
-_TIMES: Final = {"once": 1, "twice": 2, "thrice": 3}
-_WORD: Final = "|".join([*_UNITS, *_TENS])
-_SCALE: Final = "hundred|thousand|million|billion|trillion|dozen"
 _NUMBER: Final = re.compile(
     rf"""(?<![\w./:\#])(?<![A-Za-z]-)(?P<sign>-(?=\d))?(?P<money>[$€£¥])?
-    (?:(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:\s?(?P<scale>(?:{_SCALE}|k|mn?|bn)(?![\w/])))?
+    (?:(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:\s?(?P<scale>(?:{SCALE_WORD}|k|mn?|bn)(?![\w/])))?
        (?![A-Za-z0-9_]*\d*(?<=[A-Za-z])\d)(?![/:]\d)(?!-[A-Z])(?!\.\d)
-      |(?P<words>(?:(?:an?\s+)(?=(?:{_SCALE})\b))?(?:{_WORD}|{_SCALE})(?:[\s-]+(?:and\s+)?(?:{_WORD}|{_SCALE}))*\b)
+      |(?P<words>(?:(?:an?\s+)(?=(?:{SCALE_WORD})\b))?(?:{NUMBER_WORD}|{SCALE_WORD})(?:[\s-]+(?:and\s+)?(?:{NUMBER_WORD}|{SCALE_WORD}))*\b)
       |(?P<times>once|twice|thrice)\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -173,6 +162,14 @@ _WHICH_N: Final = re.compile(r"\b(?:which|what)\s+$", re.IGNORECASE)
 _MOST: Final = re.compile(rf"(?<!\bat\s)\b{SUPERLATIVE}\b", re.IGNORECASE)
 _FIGURES: Final = r"(?:counts?|numbers?|totals?|sums?|averages?|values?|figures?|shares?|ratios?|percentages?)"
 _OF_ALL: Final = re.compile(rf"^(?:\s+[\w-]+){{0,6}}?\s+(?:{SUPERLATIVE})\b", re.IGNORECASE)
+_WITH_MOST: Final = re.compile(
+    rf"^(?:\s+[\w-]+){{1,3}}?\s+(?:with|having|that|which|who|whose)\b(?:\s+[\w-]+){{0,5}}?\s+(?<!\bat\s){SUPERLATIVE}\b",
+    re.IGNORECASE,
+)
+_OPENS: Final = re.compile(r"(?:^|[.!?:]\s|\b(?:the|which|what)\s)\s*$", re.IGNORECASE)
+_RANKED: Final = re.compile(
+    rf"(?<!\bat\s)(?<!\bthe\svery\s)\b(?:top|bottom|(?!(?:lat|earli|new|old)est\b){SUPERLATIVE})\s+$", re.IGNORECASE
+)
 _SUPER_NEXT: Final = re.compile(rf"^(?:\s+\w+)?\s+{SUPERLATIVE}\b", re.IGNORECASE)
 _END: Final = re.compile(r"^\s*(?:[.,;!?)]|$)")
 
@@ -194,11 +191,6 @@ def numbers_of(text: str) -> tuple[NumberTerm, ...]:
 def thresholds_of(text: str) -> tuple[NumberTerm, ...]:
     """Return the numbers that a text compares something with: "at least 40", "over 1,000", "between 3 and 5"."""
     return tuple(n for n in numbers_of(text) if n.role is NumberRole.THRESHOLD)
-
-
-def is_number_word(word: str) -> bool:
-    """Tell whether a lower-case word is a number, such as "three" or "forty"."""
-    return word in _UNITS or word in _TENS or word in {"dozen", "hundred", "thousand", "million", "billion"}
 
 
 def limits_of(text: str) -> tuple[LimitAsk, ...]:
@@ -246,6 +238,8 @@ def _role(
 ) -> NumberRole | None:
     if re.match(r"^(?:st|nd|rd|th)\b|^[A-Za-z_]*\d|^[A-Za-z]{3,}", right):
         return None
+    if _counts_rows(number, match, is_percent=is_percent) and _is_ranked(left, right):
+        return NumberRole.LIMIT
     if re.match(rf"^[\s-]+{_SHAPE}\b", right, re.IGNORECASE):
         return NumberRole.FORMAT
     if _is_limit(number, match, left, right, is_percent):
@@ -255,6 +249,24 @@ def _role(
     if re.match(rf"^[\s-]+{_TIME}\b", right, re.IGNORECASE):
         return NumberRole.DURATION
     return NumberRole.PLAIN
+
+
+def _counts_rows(number: float, match: re.Match[str], *, is_percent: bool) -> bool:
+    """Tell whether a number can be one of rows: whole, no share, no money and no year."""
+    is_year = bool(re.match(r"\d{4}$", match[0])) and 1900 <= number <= 2199
+    return number >= 1 and number == int(number) and not is_percent and not match["money"] and not is_year
+
+
+def _is_ranked(left: str, right: str) -> bool:
+    """Tell whether a number counts what is ranked, whatever its noun: "which three words are the most common"."""
+    sentence = re.split(r"[.?!]\s", right)[0]
+    if right.startswith("-"):
+        return False
+    if re.match(r"^\s+[^\W\d]", right) and _RANKED.search(left):
+        return not re.match(r"^\s+(?:decimals?|significant)\b", right, re.IGNORECASE)
+    if _WHICH_N.search(left) and not re.match(r"^\s+(?:is|are|was|were|has|have|or|and)\b", right):
+        return bool(_MOST.search(sentence))
+    return bool(_OPENS.search(left) and _WITH_MOST.match(sentence))
 
 
 def _is_limit(number: float, match: re.Match[str], left: str, right: str, is_percent: bool) -> bool:
@@ -324,28 +336,10 @@ def _unit(right: str) -> str:
 
 def _value(match: re.Match[str]) -> float:
     if match["digits"]:
-        number = float(match["digits"].replace(",", "")) * _SCALES.get((match["scale"] or "").casefold(), 1)
+        number = float(match["digits"].replace(",", "")) * SCALES.get((match["scale"] or "").casefold(), 1)
         number = -number if match["sign"] else number
         return int(number) if number == int(number) else number
     return text_number(match["words"] or match["times"])
-
-
-def text_number(text: str) -> float:
-    """Return the number that digits or English number words stand for; 0 for words that are none."""
-    digits = text.replace(",", "").strip(" $€£¥")
-    if re.fullmatch(r"-?\d+(?:\.\d+)?", digits):
-        return float(digits) if "." in digits else int(digits)
-    total = part = 0
-    for word in re.findall(r"[a-z]+", text.casefold()):
-        if word in _TIMES:
-            part += _TIMES[word]
-        elif word in _SCALES:
-            part = max(part, 1) * _SCALES[word]
-            if _SCALES[word] >= 1000:
-                total, part = total + part, 0
-        else:
-            part += _UNITS.get(word, 0) + _TENS.get(word, 0)
-    return total + part
 
 
 _SPREAD: Final = re.compile(

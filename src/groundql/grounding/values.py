@@ -24,7 +24,8 @@ from groundql.core.ports import Database
 from groundql.grounding.index import Location, ValueIndex
 from groundql.grounding.lookup import look_up
 from groundql.grounding.names import as_name, catalog_names, name_words
-from groundql.grounding.numerals import NumberRole, is_number_word
+from groundql.grounding.number_words import is_number_word
+from groundql.grounding.numerals import NumberRole
 from groundql.grounding.terms import Term, TermKind, Terms, is_generic, read_terms
 from groundql.grounding.words import ASKING, STOP_WORDS, split_words, stem, stems
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from groundql.grounding.numerals import NumberRole, limit_of, limits_of, numbers_of, text_number, thresholds_of
+from groundql.grounding.number_words import text_number
+from groundql.grounding.numerals import NumberRole, limit_of, limits_of, numbers_of, thresholds_of
 
 LIMITS = {
     "top ten heroes": 10,
@@ -27,6 +28,13 @@ LIMITS = {
     "bottom 6 teams": 6,
     "In which five places are the most brands at home?": 5,
     "Which five languages have the status official in the most territories?": 5,
+    "Which three places have the most airports?": 3,
+    "Which five letters occur most often?": 5,
+    "Which two months had the most orders?": 2,
+    "Three places with the highest elevation": 3,
+    "list the three quarters with the largest revenue": 3,
+    "the top 3 words": 3,
+    "Which two cities have the highest average, to three decimal places?": 2,
 }
 NO_LIMITS = [
     "players with at most 3 goals",
@@ -38,6 +46,11 @@ NO_LIMITS = [
     "in the first 3 months of 2014",
     "Find 2008 matches",
     "round to 2 decimal places",
+    "the highest average to three decimal places",
+    "Which two-letter codes are the most common?",
+    "Which 2010 films have the most votes?",
+    "the last 7 days with the highest sales",
+    "What are the first three letters of the longest names?",
     "show the first two columns",
     "the first three letters of the name",
     "the top 10% of customers",
