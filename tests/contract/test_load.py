@@ -15,7 +15,7 @@ import pytest
 from bson import Decimal128, Int64
 from pymongo.database import Database
 
-from groundql.databases.load import Loaded, LoadProgress, database_name, load
+from groundql.databases.load import Existing, Loaded, LoadProgress, database_name, load
 from groundql.errors import DatabaseUnreachable, InputError, LoadError
 
 pytestmark = pytest.mark.anyio
@@ -131,3 +131,16 @@ def test_a_collection_is_not_named_for_a_folder(tmp_path: Path, mongo_uri: str) 
     (tmp_path / "people.jsonl").write_text('{"n": 1}\n', encoding="utf-8")
     with pytest.raises(LoadError, match="single file"):
         anyio.run(partial(load, tmp_path, mongo_uri, "groundql_test_none", container="x"))
+
+
+@pytest.mark.parametrize(
+    ("existing", "hint"), [("refuse", "with --replace"), ("append", "would add them twice"), ("replace", "")]
+)
+async def test_what_a_broken_load_left_is_told_as_far_as_it_helps(
+    existing: Existing, hint: str, tmp_path: Path, mongo_uri: str, fresh_database: Database[Any]
+) -> None:
+    (tmp_path / "a.jsonl").write_text("".join(f'{{"_id": {n}}}\n' for n in (*range(1500), 700)))
+    with pytest.raises(LoadError, match="line 1501") as caught:
+        await load(tmp_path / "a.jsonl", mongo_uri, fresh_database.name, existing=existing)
+    assert hint in caught.value.hint
+    assert ("--replace" in caught.value.hint) is (existing == "refuse")

@@ -163,6 +163,8 @@ def test_load_fills_a_database_and_refuses_to_fill_it_twice(
     (tmp_path / "more.jsonl").write_text('{"_id": 3}\n')
     first = command("load", str(tmp_path / "a.jsonl"), "--db", uri, "--format", "json")
     assert first.data == [{"collection": "a", "documents": 2}]
+    assert first.err.startswith(f"loaded into the database {fresh_database.name} on ")
+    assert "://" not in first.err
     again = command("load", str(tmp_path / "a.jsonl"), "--db", uri)
     assert again.code == 2
     assert "--replace" in again.err

@@ -10,44 +10,36 @@ from __future__ import annotations
 import gzip
 import io
 import re
-import struct
 import zlib
 from codecs import getincrementaldecoder
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from json import JSONDecodeError, JSONDecoder
 from pathlib import Path
-from typing import IO, Any, Final, TypeAlias, cast
+from typing import IO, Any, Final, cast
 
-import bson
 from bson import json_util
-from bson.codec_options import CodecOptions, DatetimeConversion
+from bson.codec_options import DatetimeConversion
 from bson.errors import BSONError
 from bson.json_util import JSONMode, JSONOptions
-from bson.raw_bson import RawBSONDocument
 
+from groundql.databases.bson_file import read_bson
+from groundql.databases.forms import FORMS, how_to_convert, is_table, suffixes_of
+from groundql.databases.unreadable import Document, Found, Twice, Wrong, shown, twice
 from groundql.errors import LoadError
 
-Document: TypeAlias = Mapping[str, Any]
-
-FORMS: Final = {".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".bson": "bson"}
 _GZIP: Final = b"\x1f\x8b"
 _NOT_DATA: Final = (".metadata.json", "prelude.json")
 """What mongodump writes beside the data."""
-_LARGEST_BSON: Final = 48 * 1024 * 1024
 _CHUNK: Final = 1 << 16
-_SHOWN: Final = ", ".join(FORMS)
 _OPTIONS: Final = JSONOptions(
     json_mode=JSONMode.RELAXED,
     tz_aware=False,
     tzinfo=None,
     datetime_conversion=DatetimeConversion.DATETIME_AUTO,
 )
-_CODEC: Final = CodecOptions[dict[str, Any]](
-    datetime_conversion=DatetimeConversion.DATETIME_AUTO, unicode_decode_error_handler="replace"
-)
-_RAW: Final = _CODEC.with_options(document_class=RawBSONDocument)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +79,7 @@ def find_files(path: Path, container: str = "") -> tuple[DataFile, ...]:
     if not path.exists():
         raise LoadError(f"{path}: no such file or folder")
     if not _form(path):
-        raise LoadError(f"{path}: not a data file", hint=f"files end in {_SHOWN}, each also with .gz")
+        raise LoadError(f"{path}: not a data file", hint=how_to_convert(path))
     return (_data_file(path, container),)
 
 
@@ -99,7 +91,7 @@ def read_documents(file: DataFile) -> Iterator[Located]:
     with _opened(file) as (stream, taken):
         match file.form:
             case "bson":
-                found = _bson(stream)
+                found = read_bson(stream)
             case "jsonl":
                 found = _lines(stream)
             case _:
@@ -108,7 +100,7 @@ def read_documents(file: DataFile) -> Iterator[Located]:
         try:
             for place, inner, document in found:
                 yield Located(inner or file.container, document, f"{file.path}, {place}", taken())
-        except _Wrong as error:
+        except Wrong as error:
             raise LoadError(f"{file.path}, {error.place}: {error}", hint=error.hint) from None
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             after = f" after {place}" if place else ""
@@ -125,33 +117,15 @@ class NoDocuments(LoadError):
     """Report a file without documents; in a folder it is an empty collection, as dumps write them."""
 
 
-class _Wrong(Exception):
-    """A document that cannot be read, and where."""
-
-    def __init__(self, place: str, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.place, self.hint = place, hint
-
-
-_Found: TypeAlias = Iterator[tuple[str, str, Document]]
-"""Place within the file, collection (empty: the file's own), document."""
-
-
 # --- which files ------------------------------------------------------------------------------------------------------
-def _suffixes(path: Path) -> tuple[str, str]:
-    name = path.name.lower().removesuffix(".gz")
-    stem, dot, last = name.rpartition(".")
-    return path.name[: len(stem)] if dot else "", "." + last if dot else ""
-
-
 def _form(path: Path) -> str:
     if path.name.startswith(".") or path.name.lower().removesuffix(".gz").endswith(_NOT_DATA):
         return ""
-    return FORMS.get(_suffixes(path)[1], "")
+    return FORMS.get(suffixes_of(path)[1], "")
 
 
 def _data_file(path: Path, container: str = "") -> DataFile:
-    name = container or _suffixes(path)[0]
+    name = container or suffixes_of(path)[0]
     if not name or "$" in name or "\0" in name or name.startswith("system."):
         raise LoadError(f"{path}: {name!r} cannot name a collection", hint="name one, or rename the file")
     return DataFile(path, name, _form(path), path.stat().st_size)
@@ -159,7 +133,8 @@ def _data_file(path: Path, container: str = "") -> DataFile:
 
 def _nothing_in(path: Path) -> LoadError:
     deeper = next((p for p in sorted(path.iterdir()) if p.is_dir() and any(map(_form, p.iterdir()))), None)
-    hint = f"there are some in {deeper}" if deeper else f"files end in {_SHOWN}, each also with .gz"
+    table = next((p for p in sorted(path.iterdir()) if is_table(p)), None)
+    hint = f"there are some in {deeper}" if deeper else how_to_convert(table or path)
     return LoadError(f"{path}: no data files in this folder", hint=hint)
 
 
@@ -195,15 +170,18 @@ def _opened(file: DataFile) -> Iterator[tuple[IO[bytes], Any]]:
 # --- JSON -------------------------------------------------------------------------------------------------------------
 def _object(pairs: list[tuple[str, Any]]) -> Any:
     """Read extended JSON; an object whose first key is no `$...` is an ordinary one."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise Twice(shown(next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)))
     if pairs and pairs[0][0].startswith("$"):
         return json_util.object_pairs_hook(pairs, _OPTIONS)  # pyright: ignore[reportUnknownMemberType]
-    return dict(pairs)
+    return found
 
 
 _DECODER: Final = JSONDecoder(object_pairs_hook=_object)
 
 
-def _lines(stream: IO[bytes]) -> _Found:
+def _lines(stream: IO[bytes]) -> Found:
     for number, raw in enumerate(stream, 1):
         line = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
         if line:
@@ -216,9 +194,11 @@ def _decoded(text: str, place: str) -> Any:
         return _DECODER.decode(text)
     except JSONDecodeError as error:
         hint = "an array over several lines belongs in a .json file" if text.startswith("[") else ""
-        raise _Wrong(f"{place}, column {error.colno}", f"not JSON: {error.msg}", hint) from None
+        raise Wrong(f"{place}, column {error.colno}", f"not JSON: {error.msg}", hint) from None
+    except Twice as error:
+        raise twice(place, str(error)) from None
     except (BSONError, TypeError, ValueError, KeyError, RecursionError) as error:
-        raise _Wrong(place, f"not extended JSON: {_reason(error)}") from None
+        raise Wrong(place, f"not extended JSON: {_reason(error)}") from None
 
 
 def _reason(error: Exception) -> str:
@@ -228,7 +208,7 @@ def _reason(error: Exception) -> str:
 def _document(value: Any, place: str) -> Document:
     if isinstance(value, Mapping):
         return cast("Document", value)
-    raise _Wrong(place, f"a document is due, found {_kind(value)}")
+    raise Wrong(place, f"a document is due, found {_kind(value)}")
 
 
 def _kind(value: Any) -> str:
@@ -243,7 +223,7 @@ def _kind(value: Any) -> str:
             return f"a value of type {type(cast('object', value)).__name__}"
 
 
-def _json(stream: IO[bytes]) -> _Found:
+def _json(stream: IO[bytes]) -> Found:
     text = _Text(stream)
     first = text.peek()
     if not first:
@@ -262,7 +242,7 @@ def _json(stream: IO[bytes]) -> _Found:
         yield place, "", _document(value, place)
 
 
-def _array(text: _Text) -> _Found:
+def _array(text: _Text) -> Found:
     text.take("[")
     if text.peek() != "]":
         while True:
@@ -273,10 +253,10 @@ def _array(text: _Text) -> _Found:
             text.take(",")
     text.take("]")
     if text.peek():
-        raise _Wrong(text.place, "something follows the array")
+        raise Wrong(text.place, "something follows the array")
 
 
-def _one_object(document: Document, place: str) -> _Found:
+def _one_object(document: Document, place: str) -> Found:
     if not _is_database(document):
         yield place, "", document
         return
@@ -325,7 +305,7 @@ class _Text:
         """Step over a character that must be there."""
         found = self.peek()
         if found != character:
-            raise _Wrong(self.place, f"not JSON: expected {character!r}, found {found or 'the end of the file'}")
+            raise Wrong(self.place, f"not JSON: expected {character!r}, found {found or 'the end of the file'}")
         self._advance(self._at + 1)
 
     def value(self) -> tuple[str, Any]:
@@ -342,9 +322,11 @@ class _Text:
                 # Read twice as much before the next try, so that a large value costs a constant factor only.
                 if self._is_final(error) or not self._more(max(_CHUNK, len(self._buffer) - self._at)):
                     line = self._line + self._buffer.count("\n", self._at, error.pos)
-                    raise _Wrong(f"line {line}", f"not JSON: {error.msg}") from None
+                    raise Wrong(f"line {line}", f"not JSON: {error.msg}") from None
+            except Twice as error:
+                raise twice(place, str(error)) from None
             except (BSONError, TypeError, ValueError, KeyError, RecursionError) as error:
-                raise _Wrong(place, f"not extended JSON: {_reason(error)}") from None
+                raise Wrong(place, f"not extended JSON: {_reason(error)}") from None
 
     def _is_final(self, error: JSONDecodeError) -> bool:
         """Tell an error in the text from a value whose rest has not been read yet."""
@@ -363,26 +345,3 @@ class _Text:
         self._buffer = self._buffer[self._at :] + self._decoder.decode(raw, final=not raw)
         self._at = 0
         return not self._is_complete
-
-
-# --- BSON -------------------------------------------------------------------------------------------------------------
-def _bson(stream: IO[bytes]) -> _Found:
-    number = 0
-    while head := stream.read(4):
-        number += 1
-        place = f"document {number}"
-        size_bytes = struct.unpack("<i", head)[0] if len(head) == 4 else 0
-        if not 5 <= size_bytes <= _LARGEST_BSON:
-            raise _Wrong(place, "not BSON: the length is impossible")
-        body = stream.read(size_bytes - 4)
-        if len(body) < size_bytes - 4:
-            raise _Wrong(place, "the file is cut off here")
-        yield place, "", _raw(head + body, place)
-
-
-def _raw(data: bytes, place: str) -> Document:
-    try:  # stored as it is, but only if it can be read
-        bson.decode(data, _CODEC)  # pyright: ignore[reportUnknownMemberType]
-        return RawBSONDocument(data, _RAW)
-    except (BSONError, OverflowError) as error:
-        raise _Wrong(place, f"not BSON: {error}") from None

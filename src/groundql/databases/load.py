@@ -124,10 +124,20 @@ class _Loading:
                 raise NoDocuments(f"{files[0].path.parent}: none of its files holds a document")
         except LoadError as error:
             stored = sum(self._documents.values())
-            if stored and not error.hint:
-                error.hint = f"{stored} documents were stored before; once it is mended, load again with --replace"
+            if stored:
+                error.hint = "; ".join(filter(None, (error.hint, self._after(stored))))
             raise
         return tuple(Loaded(c, n) for c, n in sorted(self._documents.items()))
+
+    def _after(self, stored: int) -> str:
+        """Say what a load that was broken off left behind; who replaces anyway need not be told."""
+        match self._existing:
+            case "refuse":
+                return f"{stored} documents were stored before; once it is mended, load again with --replace"
+            case "append":
+                return f"{stored} documents were added before; appending again would add them twice"
+            case _:
+                return ""
 
     async def _take(self, file: DataFile, *, is_alone: bool) -> None:
         batches = _batches(file)

@@ -62,6 +62,7 @@ def load(
             on_progress=live.loading,
         )
         loaded = anyio.run(work)
+        live.finish(f"loaded into the database {address.database} on {address.hosts}")
     show_rows(
         [{"collection": part.container, "documents": part.documents} for part in loaded],
         ["collection", "documents"],

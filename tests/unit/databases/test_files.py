@@ -3,6 +3,9 @@ from __future__ import annotations
 import datetime as dt
 import gzip
 import json
+import shlex
+import subprocess
+import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -251,3 +254,58 @@ def test_any_json_documents_are_read_as_they_are(
     (folder / "lines.jsonl").write_text("\n".join(json.dumps(d) for d in documents), "utf-8")
     for name in ("array.json", "objects.json", "lines.jsonl"):
         assert [d for _, d in read(folder / name)] == documents
+
+
+def int32(name: str, value: int) -> bytes:
+    return b"\x10" + name.encode() + b"\0" + value.to_bytes(4, "little")
+
+
+def bson_of(*elements: bytes) -> bytes:
+    body = b"".join(elements) + b"\0"
+    return (len(body) + 4).to_bytes(4, "little") + body
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "place"),
+    [
+        ("a.jsonl", '{"n": 1}\n{"a": 1, "b": 2, "a": 3}\n', "a.jsonl, line 2"),
+        ("a.json", '[{"n": 1},\n {"m": {"a": 1, "a": 1}}]', "a.json, line 2"),
+        ("a.json", '{"d": {"a": {"$numberLong": "1"}, "a": null}}', "a.json, line 1"),
+        ("a.json", '{"d": {"$oid": "507f1f77bcf86cd799439011", "a": 1, "a": 2}}', "a.json, line 1"),
+        ("a.json", '{"a": [{"n": 1}], "a": [{"n": 2}]}', "a.json, line 1"),
+        ("a.bson", bson.encode({"n": 1}) + bson_of(int32("a", 1), int32("a", 2)), "a.bson, document 2"),
+        ("a.bson", bson_of(b"\x03m\0" + bson_of(int32("a", 1), int32("a", 1))), "a.bson, document 1"),
+    ],
+    ids=["line", "nested", "extended", "marker", "collections", "bson", "bson nested"],
+)
+def test_a_key_that_occurs_twice_is_refused_with_its_place(
+    write: Write, name: str, data: str | bytes, place: str
+) -> None:
+    with pytest.raises(LoadError) as caught:
+        read(write(name, data))
+    assert f"{place}: the key 'a' occurs twice in one object" in str(caught.value)
+    assert "one array" in caught.value.hint
+
+
+def test_bson_that_cannot_be_written_again_as_it_was_is_no_repetition(write: Write) -> None:
+    odd = b"\x02s\0\x02\0\0\0\xff\0"  # text that is not UTF-8
+    (file,) = find_files(write("a.bson", bson_of(odd)))
+    assert [d.place for d in read_documents(file)] == [f"{file.path}, document 1"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_how_a_table_becomes_json_lines_is_said_and_works(write: Write, tmp_path: Path, ending: str) -> None:
+    tab = "," if ending == "csv" else "\t"
+    path = write(f"my data.{ending}", f"a{tab}b\n1{tab}x\n")
+    with pytest.raises(LoadError) as caught:
+        find_files(path)
+    command = caught.value.hint[caught.value.hint.index("python3 -c") :].replace("python3", shlex.quote(sys.executable))
+    subprocess.run(command, shell=True, cwd=tmp_path, check=True)
+    assert read(tmp_path / "my data.jsonl") == [("my data", {"a": "1", "b": "x"})]
+
+
+def test_a_folder_of_tables_is_told_how_to_convert_them(write: Write, tmp_path: Path) -> None:
+    write("tables/t.csv", "a\n1\n")
+    with pytest.raises(LoadError) as caught:
+        find_files(tmp_path / "tables")
+    assert "t.jsonl" in caught.value.hint
