@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
+# Errors only: what pip warns of (caches, extra indexes, its own age) is of the machine's settings, and harmless here.
+PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fmt check test demo bench docs clean lock
@@ -16,9 +18,10 @@ $(STAMP): requirements/dev.txt pyproject.toml companions/groundql-embedded/pypro
 	@$(PYTHON) -c 'import sys; sys.exit("GroundQL needs Python 3.11 or newer; this is %s. Try: make PYTHON=python3.12" % sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	@echo "Setting up $(VENV): about 210 MB of Python packages to download, once."
 	@$(PYTHON) -m venv $(VENV) || { echo "Could not make a virtual environment. On Debian: apt install python3-venv"; exit 1; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e companions/groundql-embedded -e .
+	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@$(PIP) install --no-build-isolation --no-deps -e companions/groundql-embedded -e .
 	@touch $@
+	@echo "Ready. To have groundql on the path of this shell: . $(BIN)/activate"
 
 fmt: setup ## format the code
 	@$(BIN)/ruff format src tests benchmarks worlds
@@ -43,7 +46,7 @@ docs: setup ## check that the documentation covers every verb and setting, and r
 	@$(BIN)/pytest tests/docs
 
 lock: setup ## pin every dependency anew, with hashes
-	@$(BIN)/python -m pip install --quiet uv
+	@$(PIP) install uv
 	@$(BIN)/uv pip compile pyproject.toml requirements/dev.in --extra local --extra anthropic --group dev --universal \
 		--generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 -o requirements/dev.txt
 

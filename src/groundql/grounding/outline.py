@@ -65,13 +65,13 @@ class _Walk:
     detail: Detail
     blocks: list[Block]
 
-    def block(self, base: Path, head: str) -> None:
-        """Write the block of a base path, and after it the blocks that lie within."""
+    def block(self, base: Path, head: str, shown_from: Path | None = None) -> None:
+        """Write the block of a base path, and after it those that lie within; its lines go on from `shown_from`."""
         lines: list[Line] = []
         later: list[Callable[[], None]] = []
         at = len(self.blocks)
         for child in self.container.children(base):
-            self._visit(child, base, lines, later)
+            self._visit(child, base if shown_from is None else shown_from, lines, later)
         self.blocks.insert(at, Block(base, head, tuple(lines)))
         for write in later:
             write()
@@ -173,9 +173,10 @@ def outline(container: Container, detail: Detail) -> tuple[Block, ...]:
 
 
 def outline_below(container: Container, path: Path, detail: Detail) -> tuple[Block, ...]:
-    """Return what lies below a path as blocks; the first one's lines go on from the path."""
+    """Return what lies below a path as blocks; fields of the path itself are shown as seen from there."""
     walk = _Walk(container, detail, [])
-    walk.block(path, "")
+    is_hop = any(child.path.last in (ITEMS, ENTRIES) for child in container.children(path))
+    walk.block(path, "", ROOT if is_hop else path)
     return tuple(walk.blocks)
 
 
