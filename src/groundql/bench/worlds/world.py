@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -20,6 +20,7 @@ _OPTIONS = json_util.JSONOptions(json_mode=json_util.JSONMode.RELAXED, tz_aware=
 class WorldTask:
     """One question about a sample world with the pipeline that answers it.
 
+    Shape: `labels` say what the task exercises: `schema_flex`, a category of the TEND release, and `stressors`.
     Source: the lean record form of the TEND release
     """
 
@@ -28,6 +29,7 @@ class WorldTask:
     nlq: str
     nlq_colloquial: str
     mql: str
+    labels: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class World:
                 nlq=record["NLQ"],
                 nlq_colloquial=record["NLQ_colloquial"],
                 mql=record["MQL"],
+                labels=record.get("labels", {}),
             )
             for record in self._records("tasks.jsonl")
         )
