@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from rapidfuzz import fuzz, process, utils
@@ -52,7 +52,7 @@ def find_path(container: Container, text: str) -> tuple[Path, str]:
     found = resolve(container, written)
     if len(found) == 1:
         return found[0].path, "" if found[0].path == written else _resolved_text(container, written, found[0])
-    near = [path_text(r.path) for r in found[:MOST_NEAREST]] or _nearest(container, text)
+    near = [path_text(r.path) for r in found[:MOST_NEAREST]] or _nearest(container, written)
     several = f"{fence_text(text, 80)} can be {len(found)} paths of {container.name}"
     message = several if found else f"there is no path {text!r} in {container.name}"
     raise InputError(message, hint=f"did you mean: {', '.join(near)}" if near else "")
@@ -105,15 +105,28 @@ def _below(container: Container, path: Path) -> Iterator[str]:
 
 
 def _absent(container: Container, path: Path) -> str:
-    near = _nearest(container, str(path))
+    near = _nearest(container, path)
     sure = "does not exist" if container.is_exhaustive else "was not seen in the documents read"
     hint = f"; nearest: {', '.join(near)}" if near else ""
     return f"{container_head(container)}\n  {fence_text(str(path), 80)} {sure}{hint}"
 
 
-def _nearest(container: Container, text: str) -> list[str]:
-    known = {str(f.path): f.path for f in container.fields if f.path != ROOT}
+def _nearest(container: Container, written: Path) -> list[str]:
+    """Name the stored paths most like a written one: those below the part of it that is right go first."""
+    right = next((r.path for end in range(len(written) - 1, 0, -1) for r in _reached(container, written, end)), ROOT)
+    below = [f.path for f in container.fields if f.path.starts_with(right) and f.path != right]
+    rest = written.steps[-1] if right.steps and written.steps else ""
+    near = _most_like(str(rest), {path.name: path for path in reversed(below)}) if rest else []
+    near += _most_like(str(written), {str(f.path): f.path for f in container.fields if f.path != ROOT})
+    return list(dict.fromkeys(path_text(path) for path in near))[:MOST_NEAREST]
+
+
+def _reached(container: Container, written: Path, end: int) -> tuple[Resolved, ...]:
+    return resolve(container, Path(written.steps[:end]))
+
+
+def _most_like(text: str, known: Mapping[str, Path]) -> list[Path]:
     found = process.extract(
         text, list(known), scorer=fuzz.WRatio, processor=utils.default_process, limit=MOST_NEAREST, score_cutoff=55
     )
-    return [path_text(known[name]) for name, _, _ in found]
+    return [known[name] for name, _, _ in found]

@@ -80,6 +80,20 @@ def test_of_a_container_that_could_not_be_read_it_is_said_that_nothing_is_known(
         find_path(unread, "a")
 
 
+@pytest.mark.parametrize(
+    ("written", "nearest"),
+    [
+        ("by_month.2014-2.unit", "by_month.<*>.units"),
+        ("a.0.c.e", "a[].c"),
+        ("by_version.1.0.nots", "by_version.<*>[].note"),
+    ],
+)
+def test_the_nearest_path_lies_below_the_part_that_is_right(written: str, nearest: str) -> None:
+    with pytest.raises(InputError) as caught:
+        find_path(things(), written)
+    assert caught.value.hint.removeprefix("did you mean: ").split(", ")[0] == nearest
+
+
 def test_a_path_that_is_nowhere_is_an_error_that_names_the_nearest() -> None:
     with pytest.raises(InputError, match="no path 'by_mnth'") as caught:
         find_path(things(), "by_mnth")
