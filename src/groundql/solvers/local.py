@@ -9,10 +9,11 @@ from groundql.checking.probes import leaked_id_probe
 from groundql.checking.rewrites import stored_forms, whole_limits
 from groundql.core.answer import Grounding, Question
 from groundql.core.ports import Env
-from groundql.solvers.local_checks import counted_gate, empty_column_probe, unfiltered_gate
+from groundql.solvers.local_checks import counted_gate, empty_column_probe, misplaced_probe, unfiltered_gate
 from groundql.solvers.local_choose import agreeing_forms
+from groundql.solvers.local_counts import counted_items, owned_field
 from groundql.solvers.local_draft import draft_two_forms
-from groundql.solvers.local_names import stated_limit, stored_names, without_missing
+from groundql.solvers.local_names import stated_categories, stated_limit, stored_names, without_missing
 from groundql.solvers.loop import Loop
 
 
@@ -24,9 +25,18 @@ LOCAL: Final = Loop(
     name="local",
     ground=_ground,
     draft=draft_two_forms,
-    rewrites=(whole_limits, stored_names, stored_forms, stated_limit, without_missing),
+    rewrites=(
+        whole_limits,
+        stored_names,
+        stored_forms,
+        counted_items,
+        owned_field,
+        stated_categories,
+        stated_limit,
+        without_missing,
+    ),
     gates=(path_gate, kind_gate, value_gate, limit_gate, counted_gate, unfiltered_gate),
-    probes=(empty_column_probe, leaked_id_probe),
+    probes=(empty_column_probe, misplaced_probe, leaked_id_probe),
     choose=agreeing_forms,
     attempts=4,
     eager=2,

@@ -12,7 +12,14 @@ from groundql.core.answer import Candidate, Grounding
 from groundql.core.finding import Code, Finding
 from groundql.core.ports import Env
 from groundql.core.program import MqlProgram
-from groundql.solvers.local_focus import counted_container
+from groundql.grounding.fence import fence_name
+from groundql.solvers.local_counts import (
+    counted_container,
+    counted_words,
+    holding_container,
+    names_one_document,
+    plain_count,
+)
 
 _RESTRICTED: Final = re.compile(
     r"\bhow many [\w ]+? (?:have|has|with|without|whose|uses?|contains?|lists?|belong|are (?!there))\b", re.IGNORECASE
@@ -20,12 +27,30 @@ _RESTRICTED: Final = re.compile(
 
 
 async def counted_gate(candidate: Candidate, grounding: Grounding, env: Env, /) -> Sequence[Finding]:
-    """Block a program over one container where the question asks in so many words how many of another there are."""
-    program, counted = candidate.program, counted_container(grounding)
-    if not isinstance(program, MqlProgram) or counted is None or program.container == counted:
+    """Block a program that counts something else than the question does in so many words.
+
+    That is a program over another container than the one that is counted, or that holds what is counted; and a plain
+    count of one named document where the question counts what it has.
+    """
+    program = candidate.program
+    counted = counted_container(grounding) or holding_container(grounding)
+    if not isinstance(program, MqlProgram):
         return ()
-    message = f"the question counts {counted}, but the program reads {program.container}"
-    return (Finding(Code.NOT_ANSWERED, message, nearest=(counted,)),)
+    if counted is not None and program.container != counted:
+        message = f"the question counts in {fence_name(counted)}, but the program reads {fence_name(program.container)}"
+        return (Finding(Code.NOT_ANSWERED, message, nearest=(counted,)),)
+    if _counts_one_document(program, grounding):
+        message = "the question counts what one document has, but the program counts that document"
+        return (Finding(Code.NOT_ANSWERED, message),)
+    return ()
+
+
+def _counts_one_document(program: MqlProgram, grounding: Grounding) -> bool:
+    container, said = grounding.catalog.get(program.container), counted_words(grounding.question.text)
+    before = plain_count(program)
+    if container is None or not said or before is None or counted_container(grounding) == container.name:
+        return False
+    return holding_container(grounding) == container.name and names_one_document(before, container)
 
 
 async def unfiltered_gate(candidate: Candidate, grounding: Grounding, env: Env, /) -> Sequence[Finding]:
@@ -48,3 +73,14 @@ def _has_keys(program: MqlProgram) -> bool:
 async def empty_column_probe(candidate: Candidate, grounding: Grounding, env: Env, /) -> Sequence[Finding]:
     """Block a result with a column that holds nothing: a small model has then read the wrong path."""
     return [replace(f, blocking=True) for f in await null_column_probe(candidate, grounding, env)]
+
+
+async def misplaced_probe(candidate: Candidate, grounding: Grounding, env: Env, /) -> Sequence[Finding]:
+    """Block a result without rows whose program looks for a value where it was not found, when it is stored elsewhere.
+
+    Two drafts of one small model make the same mistake, and then agree on nothing.
+    """
+    if candidate.rows is None or candidate.rows.records:
+        return ()
+    wrong = [f for f in candidate.findings if f.code is Code.VALUE_ELSEWHERE and not f.blocking]
+    return [replace(f, code=Code.NOT_ANSWERED, blocking=True) for f in wrong[:1]]

@@ -6,7 +6,6 @@ and every path is written as it can be used.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -21,6 +20,7 @@ from groundql.grounding.words import stems
 from groundql.semantic.query_schema import usable_refs
 from groundql.semantic.ref import Ref, field_at, resolve_ref
 from groundql.semantic.roles import MOST_CATEGORIES, Roles
+from groundql.solvers.local_counts import counted_container, holding_container
 
 MOST_CONTAINERS: Final = 2
 NEAR_SHARE: Final = 0.4
@@ -34,7 +34,6 @@ MOST_FACTS: Final = 9
 _VALUES: Final = 3
 _VALUE_WIDTH: Final = 24
 _FOUND_PATH: Final = 20.0
-_COUNTED: Final = re.compile(r"\bhow many ([\w ]+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +73,7 @@ def focus_on(grounding: Grounding) -> Focus:
 def _containers(grounding: Grounding, relevance: Relevance) -> list[Container]:
     """The likely containers; one that holds only a part of the question's words that the best one holds is none."""
     best = max(relevance.containers.values(), default=0.0)
-    counted = counted_container(grounding)
+    counted = counted_container(grounding) or holding_container(grounding)
     ranked = [name for name in relevance.ranked() if relevance.containers[name] >= best * NEAR_SHARE]
     first = next(iter(ranked), "")
     ranked = sorted(ranked, key=lambda name: not _is_summarised(name, first, relevance, grounding))
@@ -92,14 +91,6 @@ def _is_summarised(name: str, first: str, relevance: Relevance, grounding: Groun
         return False
     near = relevance.containers[name] >= relevance.containers[first] * NEAR_TIE
     return near and (large.info.documents or 0) >= SUMMED_UP * max(small.info.documents or 0, 1)
-
-
-def counted_container(grounding: Grounding) -> str | None:
-    """The container whose documents the question counts in so many words: "how many territories"."""
-    found = _COUNTED.search(grounding.question.text)
-    said = stems(found[1]) if found else ()
-    named = [c.name for c in grounding.catalog.containers if c.is_known and stems(c.name) == said[: len(stems(c.name))]]
-    return max(named, key=len, default=None)
 
 
 def _paths(container: Container, grounding: Grounding, relevance: Relevance) -> list[Ref]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, Final, cast
 
 from groundql.core.answer import Grounding
@@ -68,12 +68,21 @@ def _value_asked_for(query: Mapping[str, Any], container: Container, grounding: 
 def _restrictions(
     query: Mapping[str, Any], filters: Sequence[Any], container: Container, grounding: Grounding, notes: list[str]
 ) -> list[dict[str, Any]]:
-    """Restrictions that the question's words make and the query lacks: a word that is a value of one category here.
+    used = set(_texts([query.get("group_by"), query.get("select"), *filters]))
+    added: list[dict[str, Any]] = []
+    for path, value, term in unsaid_categories(used, container, grounding):
+        added.append({"path": path, "op": "eq", "value": value})
+        notes.append(f"{term!r} is taken as {path} = {value!r}")
+    return added
 
-    A word that also names a field, two words for one category, and a category the query already uses are left alone.
+
+def unsaid_categories(used: Set[str], container: Container, grounding: Grounding) -> Iterator[tuple[str, str, str]]:
+    """Yield the path, value and word of each restriction that the question's words make and a draft lacks.
+
+    That is a word that is a value of one category here. A word that also names a field, two words for one category, and
+    what is `used` already, as a path or as a value, are left alone.
     """
     fields = {as_name(name) for f in container.fields for name in f.path.fields}
-    used = set(_texts([query.get("group_by"), query.get("select"), *filters]))
     found: dict[str, set[str]] = {}
     terms: dict[str, set[str]] = {}
     for witness in grounding.witnesses:
@@ -81,15 +90,11 @@ def _restrictions(
             terms.setdefault(witness.term, set()).add(f"{witness.path}{'=' if witness.is_key else ''}")
             if _is_category(witness, container) and not set(_forms(witness.term)) & fields:
                 found.setdefault(str(witness.path), set()).add(str(witness.stored))
-    added: list[dict[str, Any]] = []
     for path, values in found.items():
         told = [w for w in grounding.witnesses if w.container == container.name and str(w.path) == path]
         alone = all(terms[w.term] == {path} for w in told)
         if len(values) == 1 and alone and path not in used and not values & used:
-            (value,) = values
-            added.append({"path": path, "op": "eq", "value": value})
-            notes.append(f"{told[0].term!r} is taken as {path} = {value!r}")
-    return added
+            yield path, next(iter(values)), told[0].term
 
 
 def _is_category(witness: Witness, container: Container) -> bool:

@@ -9,11 +9,12 @@ from typing import Any, cast
 from groundql.core.answer import Grounding
 from groundql.core.catalog import Container
 from groundql.core.path import ENTRIES, Path
-from groundql.core.program import MqlProgram, Program, ReadStatus
+from groundql.core.program import Claims, MqlProgram, Program, Read, ReadStatus
 from groundql.grounding.terms import read_terms
-from groundql.grounding.words import stems
+from groundql.grounding.words import fold, stems
 from groundql.languages.flow import analyse
-from groundql.solvers.local_mend import leaves_out_missing
+from groundql.languages.read import claims_of
+from groundql.solvers.local_mend import leaves_out_missing, unsaid_categories
 
 
 def stated_limit(program: Program, grounding: Grounding) -> Program:
@@ -26,6 +27,17 @@ def stated_limit(program: Program, grounding: Grounding) -> Program:
         return program
     at = sorts[-1] + 1
     return replace(program, stages=(*program.stages[:at], {"$limit": asked.number}, *program.stages[at:]))
+
+
+def stated_categories(program: Program, grounding: Grounding) -> Program:
+    """Keep only what is of the kind that the question speaks of, where the program does not: "airports" of places."""
+    container = grounding.catalog.get(program.container) if isinstance(program, MqlProgram) else None
+    if not isinstance(program, MqlProgram) or container is None:
+        return program
+    claims = claims_of(program, grounding.catalog)
+    used = {*claims.texts, *(str(read.path) for read in claims.stored_reads())}
+    wanted = {path: value for path, value, _ in unsaid_categories(used, container, grounding)}
+    return replace(program, stages=({"$match": wanted}, *program.stages)) if wanted else program
 
 
 def without_missing(program: Program, grounding: Grounding) -> Program:
@@ -61,7 +73,8 @@ def stored_names(program: Program, grounding: Grounding) -> Program:
 
 def _with_stored_names(program: MqlProgram, container: Container, grounding: Grounding) -> MqlProgram:
     stages = [_with_dollars(stage, container) for stage in program.stages]
-    for read in analyse(replace(program, stages=tuple(stages)), grounding.catalog).reads:
+    claims = analyse(replace(program, stages=tuple(stages)), grounding.catalog)
+    for read in claims.reads:
         old = read.text.removeprefix("$")
         if read.status is ReadStatus.DROPPED and 0 <= read.place.stage < len(stages):
             stage = read.place.stage
@@ -70,7 +83,7 @@ def _with_stored_names(program: MqlProgram, container: Container, grounding: Gro
             continue
         if read.status is not ReadStatus.ABSENT or old.startswith("$") or read.container not in ("", container.name):
             continue
-        new = _meant(old, container)
+        new = _meant(old, container) or _place_of_value(read, claims, grounding)
         if new is not None and 0 <= read.place.stage < len(stages):
             stages[read.place.stage] = _renamed(stages[read.place.stage], old, new)
     return replace(program, stages=tuple(stages))
@@ -127,6 +140,18 @@ def _meant(name: str, container: Container) -> str | None:
         if fits:
             return fits.pop() if len(fits) == 1 else None
     return None
+
+
+def _place_of_value(read: Read, claims: Claims, grounding: Grounding) -> str | None:
+    """The one path at which the text that a name is compared with is stored, as the question's words were found."""
+    asked = [c.value for c in claims.comparisons if c.read == read and c.operator == "$eq" and isinstance(c.value, str)]
+    places = {
+        w.path.dotted
+        for w in grounding.witnesses
+        if asked and w.container == read.container and not w.is_key and not w.path.hops
+        if all(fold(str(w.stored)) == fold(value) for value in asked)
+    }
+    return places.pop() if len(places) == 1 else None
 
 
 def _ends_in(path: Path, names: tuple[str, ...]) -> bool:
