@@ -8,25 +8,34 @@ from typing import Any, Final
 
 from bson import json_util
 
-from groundql.core.answer import Candidate, Grounding
+from groundql.core.answer import Candidate, Grounding, Question
 from groundql.core.chat import Message, ModelRequest
 from groundql.core.ports import Choice, Env
 from groundql.errors import ModelError
-from groundql.grounding.card import write_card
+from groundql.grounding.card import Card, write_card
 from groundql.grounding.fence import clean
 from groundql.languages.read import write
 from groundql.llm.structured import complete_json
 from groundql.solvers.choose import NOTHING_USABLE, clusters, rank, row_key, vote_text
-from groundql.solvers.prompting import CARD_TOKENS, fill
+from groundql.solvers.prompting import CARD_TOKENS, WriteCard, conventions_text, fill, hints_text, system
 
 ROWS_SHOWN: Final = 4
 ROW_CHARS: Final = 300
 LETTERS: Final = "ABCDE"
 
 
-async def arbitrated_cluster(candidates: Sequence[Candidate], grounding: Grounding, env: Env) -> Choice:
+async def arbitrated_cluster(
+    candidates: Sequence[Candidate],
+    grounding: Grounding,
+    env: Env,
+    /,
+    *,
+    card: WriteCard = write_card,
+    conventions: str | None = None,
+) -> Choice:
     """Choose by vote where a group of non-empty results has a majority of the attempts; else ask once.
 
+    `card` and `conventions` as in `prompting.draft_pipeline`.
     Raises: BudgetExhausted when no call is left; the caller falls back on the vote.
     """
     groups = clusters(candidates, grounding.question)
@@ -37,16 +46,18 @@ async def arbitrated_cluster(candidates: Sequence[Candidate], grounding: Groundi
     if len(full) < 2 or len(full[0]) * 2 > len(candidates):
         return Choice(best, vote_text(groups, len(candidates)))
     try:
-        return await _ask(full[: len(LETTERS)], grounding, env)
+        return await _ask(full[: len(LETTERS)], grounding, env, card(grounding, CARD_TOKENS), conventions)
     except ModelError as error:
         env.trace.add("arbitration_failed", error=str(error))
         return Choice(best, f"the results differ, and nothing decided between them: {error}", abstains=True)
 
 
-async def _ask(groups: Sequence[Sequence[Candidate]], grounding: Grounding, env: Env) -> Choice:
+async def _ask(
+    groups: Sequence[Sequence[Candidate]], grounding: Grounding, env: Env, card: Card, conventions: str | None
+) -> Choice:
     leaders = [rank(g)[0] for g in groups]
     letters = LETTERS[: len(leaders)]
-    done = await complete_json(env.model, _request(groups, leaders, letters, grounding))
+    done = await complete_json(env.model, _request(groups, leaders, grounding.question, card, conventions))
     choice, difference = str(done.value["choice"]), clean(str(done.value["difference"]), 300)
     env.trace.add("arbitrated", choice=choice, difference=difference)
     if choice not in letters:
@@ -55,19 +66,23 @@ async def _ask(groups: Sequence[Sequence[Candidate]], grounding: Grounding, env:
 
 
 def _request(
-    groups: Sequence[Sequence[Candidate]], leaders: Sequence[Candidate], letters: str, grounding: Grounding
+    groups: Sequence[Sequence[Candidate]],
+    leaders: Sequence[Candidate],
+    question: Question,
+    card: Card,
+    conventions: str | None,
 ) -> ModelRequest:
-    card = write_card(grounding, CARD_TOKENS)
-    question = grounding.question
+    letters = LETTERS[: len(leaders)]
+    told = conventions_text() if conventions is None else conventions
     body = fill(
         "sag/arbitrate",
         focus=card.focus,
         question=question.text.strip(),
-        hints=f"The asker adds: {question.hints}" if question.hints else "",
+        hints=hints_text(question),
         readings="\n\n".join(_reading(n, groups, leaders, letters) for n in range(len(leaders))),
     )
     return ModelRequest(
-        (Message("system", fill("sag/system", card=card.stable)), Message("user", body)),
+        (system(card, told), Message("user", body)),
         schema=_schema(letters),
         purpose="arbitrate",
     )

@@ -115,6 +115,18 @@ async def largest_cluster(candidates: Sequence[Candidate], grounding: Grounding,
     return Choice(rank(groups[0])[0], vote_text(groups, len(candidates)))
 
 
+async def handed_in(candidates: Sequence[Candidate], grounding: Grounding, env: Env) -> Choice:
+    """Hand in what was drafted last, whether it ran or not: a baseline does not judge its own program."""
+    drafted = [c for c in candidates if c.program is not None]
+    return Choice(drafted[-1], "handed in as drafted") if drafted else Choice(None, NOTHING_USABLE)
+
+
+async def voted_or_handed_in(candidates: Sequence[Candidate], grounding: Grounding, env: Env) -> Choice:
+    """Choose from the largest group of equal results; where nothing ran, hand in the first draft."""
+    choice = await largest_cluster(candidates, grounding, env)
+    return choice if choice.winner is not None else await handed_in(candidates[:1], grounding, env)
+
+
 def vote_text(groups: Sequence[Sequence[Candidate]], attempts: int) -> str:
     """Say how the vote fell."""
     if attempts == 1:

@@ -30,6 +30,11 @@ async def explain(candidate: Candidate, grounding: Grounding, env: Env) -> Evide
     )
 
 
+async def unexplained(candidate: Candidate, grounding: Grounding, env: Env) -> Evidence:
+    """Give no evidence but what was found: a baseline is measured, not vouched for."""
+    return Evidence(assumptions=candidate.assumptions, warnings=tuple(str(f) for f in candidate.findings))
+
+
 def is_used(witness: Witness, claims: Claims) -> bool:
     """Tell whether a program uses a witnessed value, as literal or map key, at the place where it was found."""
     reads = claims.stored_reads()
