@@ -48,7 +48,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A prediction's verdicts by protocol. `repeat` as in `Prediction`; rows are None where it did not run."""
+    """A prediction's verdicts by protocol. `repeat` as in `Prediction`; rows are None where it did not run.
+
+    `occurrence` counts, from 0, the predictions that one solver handed in for one case and repeat.
+    """
 
     id: CaseId
     solver: str
@@ -56,3 +59,4 @@ class Scored:
     gold_rows: int = 0
     predicted_rows: int | None = None
     repeat: int = 0
+    occurrence: int = 0

@@ -26,6 +26,7 @@ from groundql.core.finding import Code
 from groundql.core.trace import Trace
 from groundql.databases.uri import redact
 from groundql.errors import GroundQLError, InputError
+from groundql.faces.bench import app as bench_app
 from groundql.faces.cli_setup import doctor, load, model_app, sample_app
 from groundql.faces.client import connect_async
 from groundql.faces.data import answer_data, catalog_data, field_data, profile_data, report_data
@@ -67,6 +68,7 @@ app.command()(doctor)
 app.command()(demo)
 app.add_typer(model_app, name="model")
 app.add_typer(sample_app, name="samples")
+app.add_typer(bench_app, name="bench")
 err = console()
 
 
