@@ -27,3 +27,5 @@ class Chain:
     at: Spot
     is_sibling: bool = False
     """Whether the database was named beside the one that `db` is."""
+    through: frozenset[str] = frozenset()
+    """The names, given to parts of it, that the query goes through."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from groundql.languages.calls import Chain, Method
@@ -17,7 +18,7 @@ _SHOWS: Final = names("""
 _CLIENTS: Final = names("""client mongo mongo_client mongoClient conn connection""")
 _CONNECTS: Final = names("""
     MongoClient AsyncMongoClient pymongo.MongoClient pymongo.AsyncMongoClient MongoClient.connect Mongo
-    connect AsyncIOMotorClient
+    AsyncIOMotorClient
 """)
 _GET_COLLECTION: Final = frozenset({"getCollection", "collection", "get_collection"})
 _GET_DATABASE: Final = frozenset({"getSiblingDB", "getSisterDB", "get_database", "getDB", "db", "get_default_database"})
@@ -31,10 +32,19 @@ def find_chain(node: Node, constants: Constants) -> Chain | None:
 
     Raises: ProgramSyntaxError when it does, and is no read of a collection.
     """
-    root, steps = _flatten(_unwrap(node), constants.names)
+    root, steps, through = _flatten(_unwrap(node), constants.names)
     if root is None or not steps:
         return None
-    return _read_steps(root, steps, constants)
+    chain = _read_steps(root, steps, constants)
+    return chain and replace(chain, through=through)
+
+
+def shows_named(node: Node, constants: Constants) -> bool:
+    """Tell whether an expression only shows something of a value that has a name: `print(docs.length)`."""
+    inner = _unwrap(node)
+    while isinstance(inner, Call | Member):
+        inner = inner.target
+    return _unwrap(node) is not node and isinstance(inner, Name) and inner.text in constants.names
 
 
 def _unwrap(node: Node) -> Node:
@@ -43,14 +53,19 @@ def _unwrap(node: Node) -> Node:
     return node
 
 
-def _flatten(node: Node, names: Mapping[str, Node]) -> tuple[str | None, list[Member | Call]]:
-    """Take a chain apart, through the names given to parts of it; the root is `db`, `client` or None."""
+def _flatten(node: Node, names: Mapping[str, Node]) -> tuple[str | None, list[Member | Call], frozenset[str]]:
+    """Take a chain apart, through the names given to parts of it; the root is `db`, `client` or None.
+
+    Returns: the root, the steps from it, and the names followed.
+    """
     steps: list[Member | Call] = []
     followed: set[str] = set()
     while True:
         if isinstance(node, Call):
             if dotted_name(node.target) in _CONNECTS:
-                return "client", steps[::-1]
+                return "client", steps[::-1], frozenset(followed)
+            if dotted_name(node.target) == "connect":  # a shell's, which gives a database
+                return "db", steps[::-1], frozenset(followed)
             if dotted_name(node.target) in _SHOWS and node.arguments:
                 node = node.arguments[0]
                 continue
@@ -63,9 +78,9 @@ def _flatten(node: Node, names: Mapping[str, Node]) -> tuple[str | None, list[Me
             followed.add(node.text)
             node = names[node.text]
         elif isinstance(node, Name):
-            return _root(node.text), steps[::-1]
+            return _root(node.text), steps[::-1], frozenset(followed)
         else:
-            return None, []
+            return None, [], frozenset()
 
 
 def _root(name: str) -> str | None:

@@ -164,9 +164,13 @@ class Constants:
         return self.fit(node.at, lambda: build(given))
 
     def method(self, node: Call, dotted: str) -> Any:
-        """Work out the few methods of dates that are constant."""
+        """Work out the few calls that are constant: of dates, and the pairs of a dictionary."""
+        if dotted == "list" and len(node.arguments) == 1 and isinstance(pairs := self.value(node.arguments[0]), list):
+            return cast("list[Any]", pairs)
         if isinstance(node.target, Member) and isinstance(node.target.name, Constant):
             name = node.target.name.value
+            if name == "items" and not node.arguments and isinstance(node.target.target, Document):
+                return [[key, value] for key, value in self.value(node.target.target).items()]
             if name in ("getTime", "valueOf", "timestamp") and isinstance(node.target.target, Call | Name):
                 value = self.value(node.target.target)
                 if is_instant(value) and not node.arguments:

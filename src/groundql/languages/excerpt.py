@@ -9,9 +9,14 @@ from typing import Final
 
 _FENCE: Final = re.compile(r"^[ \t>]*(```+|~~~+)[^\n`]*\n(.*?)(?:^[ \t>]*\1|\Z)", re.DOTALL | re.MULTILINE)
 _INLINE: Final = re.compile(r"`([^`\n]*\bdb\s*[.\[][^`\n]*)`")
-_USE: Final = re.compile(r"^([ \t]*)use[ \t]+[\"']?([^\s\"';]+)[\"']?[ \t]*;?[ \t]*$", re.MULTILINE)
-_CONTINUED: Final = re.compile(r"^[ \t]*\.\.\.(?=[ \t]|$)", re.MULTILINE)
-"""What a shell writes before each further line of a query."""
+_USE: Final = re.compile(
+    r"^[ \t]*use(?:[ \t]+[\"']?(?P<word>[^\s\"';(]+)[\"']?[ \t]*;?[ \t]*$"
+    r"|[ \t]*\([ \t]*(?P<quote>[\"'])(?P<text>[^\"'\n]+)(?P=quote)[ \t]*\)[ \t]*;?)",
+    re.MULTILINE,
+)
+"""`use shop`, and the call `use("shop")` of a playground."""
+_QUOTED: Final = re.compile(r"(?:\A|--eval(?:=|[ \t]+))\s*([\"'])(\s*(?:db|use)\b.*)\1[ \t]*;?\s*\Z", re.DOTALL)
+"""A whole query within quotes, as a string or as a shell's argument."""
 _START: Final = re.compile(
     r"^[ \t]*(?=(?:const|let|var|import|from|await|print|printjson|list|client)\b|db\s*[.\[]|[\w$]+\s*=|[\[{])",
     re.MULTILINE,
@@ -33,12 +38,11 @@ class Excerpt:
 
 
 def blank_use_lines(text: str) -> tuple[str, tuple[str, ...]]:
-    """Take `use name` lines and a shell's continuation dots out, leaving every other place where it is.
+    """Take `use name` lines out, leaving every other place where it is.
 
     Returns: the text, and the names.
     """
-    text = _CONTINUED.sub(lambda found: " " * len(found[0]), text)
-    names = tuple(found[2] for found in _USE.finditer(text))
+    names = tuple(found["word"] or found["text"] for found in _USE.finditer(text))
     return _USE.sub(lambda found: " " * len(found[0]), text), names
 
 
@@ -48,11 +52,18 @@ def excerpts(text: str) -> Iterator[Excerpt]:
     if fenced:
         yield from fenced
         return
+    if quoted := _QUOTED.search(text):
+        yield _part(text, quoted.start(2), quoted.end(2))
     yield Excerpt(text, is_whole=True)
     for start in _starts(text):
         yield from _endings(text, start)
     for found in _INLINE.finditer(text):
         yield _part(text, found.start(1), found.end(1))
+
+
+def begins_as_code(text: str) -> bool:
+    """Tell whether the first line is code, so that the text as a whole is meant as the query."""
+    return _START.match(text.lstrip()) is not None
 
 
 def _starts(text: str) -> list[int]:

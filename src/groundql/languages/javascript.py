@@ -13,6 +13,7 @@ import tree_sitter_javascript
 from tree_sitter import Language, Parser
 from tree_sitter import Node as Tree
 
+from groundql.languages.javascript_literals import number, unescape
 from groundql.languages.syntax import (
     MAX_NESTING,
     Assign,
@@ -43,6 +44,11 @@ _FUNCTIONS: Final = names("""
 _CLOSING: Final = {")": "(", "]": "[", "}": "{"}
 _VALUES: Final = names("object array string number identifier true false null call_expression new_expression regex")
 _PYTHON_NAMES: Final = names("True False None re datetime timedelta dt bson uuid")
+_SHOWING: Final = names("print printjson tojson console.log console.table JSON.stringify EJSON.stringify")
+_CHANGES: Final = names("""
+    assignment_expression augmented_assignment_expression update_expression
+    yield_expression import
+""")
 _ARITHMETIC: Final = frozenset({"+", "-", "*", "/", "%", "**"})
 
 
@@ -185,6 +191,10 @@ class _Reader:
                 yield from self.declaration(tree)
             case "expression_statement":
                 yield from self.expression_statement(_children(tree)[0])
+            case "for_in_statement" if self.only_shows(_field(tree, "body")):
+                yield Run(self.at(tree), self.node(_field(tree, "right")))
+            case "while_statement" if self.only_shows(_field(tree, "body")):
+                yield Run(self.at(tree), self.node(_children(_field(tree, "condition"))[0]))
             case "export_statement":
                 raise syntax_error("export is not part of a query", self.at(tree))
             case kind if kind in _FUNCTIONS:
@@ -193,6 +203,14 @@ class _Reader:
                 raise syntax_error(
                     f"{_readable(kind)} is not read: give one query and the values it uses", self.at(tree)
                 )
+
+    def only_shows(self, tree: Tree) -> bool:
+        """Tell whether a loop's body or a function only prints, so that leaving it out loses nothing."""
+        calls = [part for part in _walk(tree) if part.type in ("call_expression", "new_expression")]
+        shown = [part for part in calls if self.source.text(part.children[0]) in _SHOWING]
+        others = [self.source.text(part.children[0]) for part in calls if part not in shown]
+        is_bare = not any(part.type in _CHANGES for part in _walk(tree))
+        return bool(shown) and is_bare and all(re.fullmatch(r"[\w$.]+\.next", other) for other in others)
 
     def declaration(self, tree: Tree) -> Iterator[Statement]:
         for part in _children(tree):
@@ -222,6 +240,8 @@ class _Reader:
             if read is not None:
                 return read(self, tree)
             if tree.type in _FUNCTIONS:
+                if self.only_shows(tree):
+                    return Name(self.at(tree), "print")  # `d => print(d)` does what `print` does
                 raise syntax_error("functions are not read: a query is data", self.at(tree))
             raise syntax_error(f"{_readable(tree.type)} cannot stand in a query", self.at(tree))
         finally:
@@ -231,10 +251,10 @@ class _Reader:
         return Constant(self.at(tree), {"true": True, "false": False, "null": None}[tree.type])
 
     def number(self, tree: Tree) -> Node:
-        return Constant(self.at(tree), _number(self.source.text(tree), self.at(tree)))
+        return Constant(self.at(tree), number(self.source.text(tree), self.at(tree)))
 
     def string(self, tree: Tree) -> Node:
-        return Constant(self.at(tree), _unescape(self.source.text(tree)[1:-1], self.at(tree)))
+        return Constant(self.at(tree), unescape(self.source.text(tree)[1:-1], self.at(tree)))
 
     def template(self, tree: Tree) -> Node:
         if any(part.type == "template_substitution" for part in tree.children):
@@ -263,7 +283,7 @@ class _Reader:
     def key(self, tree: Tree) -> Node:
         if tree.type == "property_identifier":
             self.has_bare_keys = True
-            return Constant(self.at(tree), _unescape(self.source.text(tree), self.at(tree)))
+            return Constant(self.at(tree), unescape(self.source.text(tree), self.at(tree)))
         if tree.type == "computed_property_name":
             return self.node(_children(tree)[0])
         return self.node(tree)
@@ -345,48 +365,3 @@ def _field(tree: Tree, name: str) -> Tree:
 
 def _readable(kind: str) -> str:
     return "a " + kind.replace("_", " ")
-
-
-def _number(text: str, at: Spot) -> int | float:
-    plain = text.replace("_", "").lower()
-    if plain.endswith("n"):
-        return _integer(plain[:-1], at)
-    if plain.startswith(("0x", "0o", "0b")) or plain.isdigit():
-        return _integer(plain, at)
-    return float(plain)
-
-
-def _integer(text: str, at: Spot) -> int:
-    if len(text) > 400:
-        raise syntax_error("the number is too long", at)
-    try:
-        return int(text, 0)
-    except ValueError:
-        raise syntax_error(f"{text} is not a number: write it without leading zeros", at) from None
-
-
-_ESCAPE: Final = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|[\s\S]))")
-_PLAIN_ESCAPES: Final = {
-    "n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0",
-    "\n": "", "\r\n": "", "\r": "", "\u2028": "", "\u2029": "",
-}  # fmt: skip
-
-
-def _unescape(raw: str, at: Spot) -> str:
-    if "\\" not in raw:
-        return raw
-    text = _ESCAPE.sub(lambda found: _escaped(found, at), raw)
-    try:
-        # \ud83d\ude00 are two halves of one character; a half by itself is not text.
-        return text.encode("utf-16", "surrogatepass").decode("utf-16")
-    except UnicodeDecodeError:
-        raise syntax_error("the text holds half of a surrogate pair", at) from None
-
-
-def _escaped(found: re.Match[str], at: Spot) -> str:
-    code = found[1] or found[2] or found[3]
-    if code is None:
-        return _PLAIN_ESCAPES.get(found[4], found[4])
-    if int(code, 16) > 0x10FFFF:
-        raise syntax_error(f"there is no character {code}", at)
-    return chr(int(code, 16))

@@ -326,8 +326,8 @@ def _continue(draft: _Draft, method: Method) -> None:
         return  # forEach(printjson) shows the rows
     if name in _IDLE:
         draft.note(f"{name} is left out: limits and plans are set when the program runs")
-    elif name == "explain":
-        draft.note("explain is left out: the query itself is read")
+    elif name in ("explain", "hasNext"):
+        draft.note(f"{name} is left out: the query itself is read")
     elif draft.is_done:
         raise syntax_error(f"{name[:60]} cannot follow a count or distinct", method.at)
     elif name in ("count", "size", "itcount"):

@@ -10,7 +10,7 @@ import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
 from groundql.core.program import MqlProgram, Stage
@@ -18,13 +18,15 @@ from groundql.errors import ProgramSyntaxError
 from groundql.languages import ejson
 from groundql.languages.bounds import Refused, copy_plain
 from groundql.languages.calls import Chain, Method
-from groundql.languages.chain import find_chain
+from groundql.languages.chain import find_chain, shows_named
 from groundql.languages.commands import command_of, logged_command, looks_like_command
 from groundql.languages.constants import Constants
-from groundql.languages.excerpt import Excerpt, blank_use_lines, excerpts
+from groundql.languages.excerpt import Excerpt, begins_as_code, blank_use_lines, excerpts
 from groundql.languages.javascript import read_javascript, read_javascript_value
+from groundql.languages.likeness import foreign_language, looks_like_python
 from groundql.languages.methods import read_methods, read_stages
 from groundql.languages.python_text import read_python
+from groundql.languages.session import blank_session
 from groundql.languages.syntax import (
     NOWHERE,
     Assign,
@@ -39,15 +41,18 @@ from groundql.languages.syntax import (
     syntax_error,
 )
 from groundql.languages.syntax import Sequence as Items
-from groundql.languages.writes import refuse_writes
+from groundql.languages.typography import blank_hash_comments, straighten
+from groundql.languages.writes import refuse_writes, refuse_written
 
 MAX_CHARACTERS: Final = 2_000_000
-_IMPORT: Final = re.compile(r"^\s*(?:from\s+[\w.]+\s+)?import\s+\w", re.MULTILINE)
 _HINTS_AT_QUERY: Final = re.compile(r"[\[{(]|\bdb\b")
 _NAMES_COLLECTION: Final = ("collection", "container", "aggregate", "from")
 _FILTERS: Final = names("$and $or $nor $expr $text $where $comment $jsonSchema $alwaysTrue $alwaysFalse $sampleRate")
 """What a filter may begin with; any other dollar begins a stage."""
 _WRITE_COMMANDS: Final = names("insert update delete findAndModify findandmodify drop mapReduce renameCollection")
+_READABLE: Final = "write it in shell syntax, as Extended JSON, or as JavaScript or Python driver code"
+_QUOTES: Final = "typographic quotes are read as plain ones"
+_OUTPUT: Final = "what the shell printed is left out: only what was typed is read"
 _NO_QUERY: Final = "there is no query in the text"
 _FORMS: Final = (
     'a query looks like db.heroes.find({...}), db.heroes.aggregate([...]) or {"collection": ..., "pipeline": [...]}'
@@ -80,22 +85,13 @@ def read_query(
     Raises: ProgramSyntaxError as `parse_program` does.
     """
     _check_text(text)
+    text, had_output = blank_session(text)
     text, used = blank_use_lines(text)
     for name in used:
         _check_database(name, database)
-    errors: list[ProgramSyntaxError] = []
-    for excerpt in excerpts(text) if _HINTS_AT_QUERY.search(text) else ():
-        try:
-            script = _parse(excerpt)
-        except ProgramSyntaxError as error:
-            errors.append(_shifted(error, excerpt))
-            continue
-        try:
-            return _Query(script, container, database, now or dt.datetime.now(dt.UTC)).read()
-        except ProgramSyntaxError as error:
-            raise _shifted(error, excerpt) from None
-    # The attempt that got furthest says best what is wrong.
-    raise max(errors, key=lambda e: (e.line, e.column), default=syntax_error(_NO_QUERY, NOWHERE, _FORMS))
+    reader = _Excerpts(text, container, database, now or dt.datetime.now(dt.UTC))
+    found = reader.first()
+    return replace(found, notes=(*found.notes, _OUTPUT)) if had_output else found
 
 
 def parse_pipeline(value: object) -> tuple[Stage, ...]:
@@ -141,6 +137,69 @@ def _check_database(name: str, database: str | None, at: Spot = NOWHERE) -> None
         raise syntax_error(message, at, f"connect to {name} instead, or take the name out")
 
 
+@dataclass(slots=True)
+class _Excerpts:
+    """The parts of a text that may be the query, tried one after another."""
+
+    text: str
+    container: str | None
+    database: str | None
+    now: dt.datetime
+    errors: list[ProgramSyntaxError] = field(default_factory=list[ProgramSyntaxError])
+
+    def first(self) -> Reading:
+        """Return the first that can be read.
+
+        Raises: ProgramSyntaxError with what is wrong in the part that is most likely the query.
+        """
+        for excerpt in excerpts(self.text) if _HINTS_AT_QUERY.search(self.text) else ():
+            found = self.read(excerpt)
+            if found is not None:
+                return found
+        if name := foreign_language(self.text):
+            raise syntax_error(f"this looks like {name} code, which is not read", NOWHERE, _READABLE)
+        if self.errors and begins_as_code(self.text):
+            raise self.errors[0]
+        # The attempt that got furthest says best what is wrong.
+        raise max(self.errors, key=lambda e: (e.line, e.column), default=syntax_error(_NO_QUERY, NOWHERE, _FORMS))
+
+    def read(self, excerpt: Excerpt) -> Reading | None:
+        straight, had_quotes = straighten(excerpt.text)
+        try:
+            script = _parse(straight.rstrip(" \t\r\n,;"))
+        except ProgramSyntaxError as error:
+            self.errors.append(_shifted(error, excerpt))
+            return None
+        try:
+            found = _Query(script, self.container, self.database, self.now).read()
+        except ProgramSyntaxError as error:
+            shifted = _shifted(error, excerpt)
+            if not self.is_for_want_of_the_rest(error, excerpt):
+                raise (self.in_another_language(shifted) or shifted) from None
+            self.errors.append(shifted)
+            return None
+        self.refuse_writes_beside(excerpt)
+        return replace(found, notes=(*found.notes, _QUOTES)) if had_quotes else found
+
+    def is_for_want_of_the_rest(self, error: ProgramSyntaxError, excerpt: Excerpt) -> bool:
+        """Tell whether a part could not be read only because what was cut off before or after it belongs to it."""
+        if excerpt.is_whole or not self.errors:
+            return _NO_QUERY in str(error) and not excerpt.is_whole
+        name = re.search(r"(\S+) has no value here", str(error))
+        given = name is not None and re.search(rf"^[ \t]*(?:\w+[ \t]+)?{re.escape(name[1])}[ \t]*=", self.text, re.M)
+        return _NO_QUERY in str(error) or bool(given)
+
+    def in_another_language(self, error: ProgramSyntaxError) -> ProgramSyntaxError | None:
+        name = foreign_language(self.text) if _NO_QUERY in str(error) or "has no value" in str(error) else ""
+        return syntax_error(f"this looks like {name} code, which is not read", NOWHERE, _READABLE) if name else None
+
+    def refuse_writes_beside(self, excerpt: Excerpt) -> None:
+        if not excerpt.is_whole:
+            start = self.text.find(excerpt.text)
+            refuse_written(self.text[:start])
+            refuse_written(self.text[start + len(excerpt.text) :], self.text.count("\n", 0, start + len(excerpt.text)))
+
+
 def _shifted(error: ProgramSyntaxError, excerpt: Excerpt) -> ProgramSyntaxError:
     """Move the place of an error from an excerpt to the whole text."""
     if not error.line or not (excerpt.line or excerpt.column):
@@ -155,19 +214,29 @@ def _shifted(error: ProgramSyntaxError, excerpt: Excerpt) -> ProgramSyntaxError:
 # --- parsing ----------------------------------------------------------------------------------------------------------
 
 
-def _parse(excerpt: Excerpt) -> Script:
+def _parse(text: str) -> Script:
     """Parse as the language that the text is in; where neither fits, the error is the one of the likelier."""
     try:
-        script = _parse_shell(excerpt.text)
+        script = _parse_shell(text)
     except ProgramSyntaxError as error:
-        try:
-            return read_python(excerpt.text)
-        except ProgramSyntaxError as other:
-            raise (other if _IMPORT.search(excerpt.text) else error) from None
+        return _parse_otherwise(text, error)
     if script.may_be_python:
         with suppress(ProgramSyntaxError):
-            return read_python(excerpt.text)
+            return read_python(text)
     return script
+
+
+def _parse_otherwise(text: str, error: ProgramSyntaxError) -> Script:
+    """Parse text that is no JavaScript, for the `error` it came with."""
+    is_python = looks_like_python(text)
+    if not is_python and (without := blank_hash_comments(text)) != text:
+        with suppress(ProgramSyntaxError):
+            return _parse_shell(without)
+    try:
+        return read_python(text)
+    except ProgramSyntaxError as other:
+        is_further = (other.line, other.column) > (error.line, error.column)
+        raise (other if is_python or (is_python is None and is_further) else error) from None
 
 
 def _parse_shell(text: str) -> Script:
@@ -217,12 +286,22 @@ class _Query:
 
     def chains(self) -> list[Chain]:
         """Find the queries: those that stand by themselves, or else those that were given a name."""
-        run = [self.chain(s.value) for s in self.statements if isinstance(s, Run)]
-        found = [chain for chain in run if chain is not None]
+        run = [self.shown(s.value) for s in self.statements if isinstance(s, Run)]
+        found = [chain for number, chain in enumerate(run) if chain is not None and chain not in run[:number]]
         if found:
             return found
-        named = [self.chain(s.value) for s in self.statements if isinstance(s, Assign)]
-        return [chain for chain in named if chain is not None]
+        named = {s.name: self.chain(s.value) for s in self.statements if isinstance(s, Assign)}
+        through = frozenset[str]().union(*(chain.through for chain in named.values() if chain is not None))
+        # `cursor = coll.find()` and `docs = cursor.toArray()` are one query
+        return [chain for name, chain in named.items() if chain is not None and name not in through]
+
+    def shown(self, node: Node) -> Chain | None:
+        try:
+            return self.chain(node)
+        except ProgramSyntaxError:
+            if shows_named(node, self.constants):
+                return None  # the query is where the name is given
+            raise
 
     def chain(self, node: Node) -> Chain | None:
         return find_chain(node, self.constants)

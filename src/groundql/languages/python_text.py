@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ _OPERATORS: Final[dict[type[ast.AST], str]] = {
     ast.FloorDiv: "//",
 }  # fmt: skip
 _SIGNS: Final[dict[type[ast.AST], str]] = {ast.USub: "-", ast.UAdd: "+"}
+_CLOSERS: Final = {"(": ")", "[": "]", "{": "}"}
 _SHOWING: Final = frozenset({"print", "pprint", "display"})
 
 
@@ -41,17 +43,32 @@ def read_python(text: str) -> Script:
 
     Raises: ProgramSyntaxError with the place of the first thing that does not parse or is not allowed.
     """
+    # what was copied from within a function or after a prompt is indented: it needs a block around it
+    block = "if True:\n" if text.lstrip("\n")[:1] in (" ", "\t") else ""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an odd escape in the text is the text's affair
-            module = ast.parse(text)
+            module = ast.parse(block + text)
     except SyntaxError as error:
-        at = Spot(error.lineno or 0, error.offset or 0)
-        raise syntax_error(f"as Python: {error.msg}", at) from None
+        at = Spot(max(1, (error.lineno or 1) - bool(block)), error.offset or 1)
+        message = re.sub(r"on line (\d+)", lambda n: f"on line {int(n[1]) - bool(block)}", error.msg)
+        raise syntax_error(f"as Python: {message}", at, _fix(message)) from None
     except (ValueError, RecursionError, MemoryError):
         raise syntax_error("the text is not readable as Python") from None
+    body = module.body
+    if block:
+        ast.increment_lineno(module, -1)
+        body = [part for outer in body for part in (outer.body if isinstance(outer, ast.If) else [outer])]
     reader = _Reader(text.split("\n"))
-    return Script(tuple(s for part in module.body for s in reader.statement(part)), "python")
+    return Script(tuple(s for part in body for s in reader.statement(part)), "python")
+
+
+def _fix(message: str) -> str:
+    """Say how to mend what Python's parser found, where its own words do not."""
+    closed = re.match(r"'(.)' was never closed", message)
+    if closed:
+        return f"add the {_CLOSERS[closed[1]]!r} that belongs to it"
+    return "end the text with the quote it begins with" if message.startswith("unterminated string") else ""
 
 
 @dataclass(slots=True)
@@ -76,15 +93,27 @@ class _Reader:
                 yield Run(self.at(tree), self.node(tree.value))
             case ast.For() | ast.AsyncFor() if all(_only_shows(part) for part in tree.body) and not tree.orelse:
                 yield Run(self.at(tree), self.node(tree.iter))
+            case ast.With() | ast.AsyncWith():
+                yield from self.opened(tree)
             case _:
                 kind = type(tree).__name__
                 raise syntax_error(f"{kind} is not read: give one query and the values it uses", self.at(tree))
+
+    def opened(self, tree: ast.With | ast.AsyncWith) -> Iterator[Statement]:
+        """Read what a block gives names to, and what is in it: it only opens and closes a client."""
+        for item in tree.items:
+            if isinstance(item.optional_vars, ast.Name):
+                yield Assign(self.at(tree), item.optional_vars.id, self.node(item.context_expr))
+        for part in tree.body:
+            yield from self.statement(part)
 
     def node(self, tree: ast.expr) -> Node:
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise syntax_error("nested too deeply", self.at(tree))
         try:
+            if _only_repeats(tree):
+                return self.node(cast("ast.ListComp", tree).generators[0].iter)
             read = _NODES.get(type(tree))
             if read is None:
                 kind = type(tree).__name__
@@ -161,6 +190,15 @@ _NODES: Final[dict[type[ast.expr], Callable[[_Reader, Any], Node]]] = {
     ast.UnaryOp: _Reader.unary,
     ast.BinOp: _Reader.binary,
 }
+
+
+def _only_repeats(tree: ast.expr) -> bool:
+    """Tell whether a comprehension is the list of what it goes through: `[d for d in cursor]`."""
+    match tree:
+        case ast.ListComp(elt=ast.Name(id=item), generators=[ast.comprehension(target=ast.Name(id=name), ifs=[])]):
+            return item == name
+        case _:
+            return False
 
 
 def _only_shows(tree: ast.stmt) -> bool:

@@ -253,7 +253,7 @@ def test_python_escapes_are_pythons() -> None:
         ("while (true) {}", (1, 1), "is not read"),
         ("[{$match: {}}]", (1, 1), "does not say which collection"),
         ("Here:\n\n```js\ndb.c.find({a: 1)\n```", (4, 16), "expected '}'"),
-        ("db.c.find({a: “x”})", (1, 15), "typographic quotes"),
+        ("db.c.find({a: “x})", (1, 15), "typographic quotes"),
         ("db.c.find({'é😀名': x})", (1, 19), "x has no value"),
         ("See this: db.c.insertOne({})", (1, 16), "insertOne writes"),
     ],
