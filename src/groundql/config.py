@@ -58,6 +58,8 @@ class BudgetSettings(Section):
     """Tokens read and written together."""
     cost_usd: Usd | None = None
     """US dollars."""
+    elapsed_s: Seconds | None = 900.0
+    """The time from the first call to the last reply, in seconds."""
 
 
 class SamplingSettings(Section):
@@ -82,7 +84,7 @@ class Settings(Section):
     model: str = "local"
     """The model as provider:model, for example openai:gpt-5; local is the one that needs no key."""
     model_timeout_s: Seconds = 120.0
-    """How long to wait for one reply of a model, in seconds. The local model is given longer."""
+    """How long to wait for one reply of a model, in seconds, tries included. The local model is given longer."""
     cache_replies: bool = True
     """Whether replies of models are kept on disk and used again for the same request."""
     solver: str | None = None
@@ -307,7 +309,8 @@ def _check(given: Mapping[str, Given]) -> Settings:
         origin = given[name].origin if name in given else "settings"
         hint = _nearest(name, set(setting_names())) if fault["type"] == "extra_forbidden" else ""
         message = fault["msg"].removeprefix("Value error, ")
-        raise SettingsError(f"{origin}: {name}: {message[0].lower()}{message[1:]}", hint=hint) from None
+        place = origin if origin == f"flag {name}" else f"{origin}: {name}"
+        raise SettingsError(f"{place}: {message[0].lower()}{message[1:]}", hint=hint) from None
 
 
 def _all_steps() -> set[str]:

@@ -14,7 +14,9 @@ GroundQLError
 │   └── EmbeddedUnavailable   the embedded server cannot be started here
 ├── ProgramForbidden        the safety check refused the program
 ├── ModelError
-│   ├── ModelUnavailable    no key, no extra, no file, no server
+│   ├── ModelUnavailable    no extra, no file, no server
+│   │   └── ModelUnset        no such provider, no key: what was given cannot work
+│   ├── ModelUnreadable     the endpoint does not speak its protocol
 │   ├── ModelTimeout        no reply in time (retryable)
 │   ├── ModelRateLimited    the provider asks to wait (retryable)
 │   ├── ModelRefused        the model declined
@@ -133,9 +135,21 @@ class ModelError(GroundQLError):
 
 
 class ModelUnavailable(ModelError):
-    """Report a model that cannot be reached at all: no key, extra, file or server."""
+    """Report a model that cannot be reached at all: no extra, file or server."""
 
     code = "model_unavailable"
+
+
+class ModelUnset(ModelUnavailable):
+    """Report a model that cannot be used as it is named and configured: no such provider, no key."""
+
+    code = "model_unset"
+
+
+class ModelUnreadable(ModelError):
+    """Report an endpoint that answered, but not in the protocol it is spoken to in."""
+
+    code = "model_unreadable"
 
 
 class ModelFileError(ModelError):

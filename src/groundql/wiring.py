@@ -83,7 +83,7 @@ async def _open_files(path: Path, settings: Settings, on_load: Callable[[LoadPro
 
 def _start(storage: Path | None) -> EmbeddedServer:
     if storage is not None:
-        storage.mkdir(parents=True, exist_ok=True)
+        storage.mkdir(mode=0o700, parents=True, exist_ok=True)  # it holds the files' data
     return EmbeddedServer(storage).start()
 
 
@@ -118,7 +118,12 @@ def grounding_store(settings: Settings) -> GroundingStore:
 
 def solver_name(settings: Settings) -> str:
     """The recipe that is set, or the one that suits the model: a small local one is asked differently."""
-    return settings.solver or ("local" if settings.model.split(":")[0] == "local" else "sag")
+    return settings.solver or ("local" if is_local(settings) else "sag")
+
+
+def is_local(settings: Settings) -> bool:
+    """Whether the model that is set runs on this machine, started by us."""
+    return settings.model.split(":")[0] == "local"
 
 
 class ModelOpener:
@@ -137,7 +142,8 @@ class ModelOpener:
             settings = self._settings
             model = open_model(settings.model, timeout_s=settings.model_timeout_s, folder=settings.cache_folder)
             replies = ReplyStore(settings.cache_folder / "replies.sqlite") if settings.cache_replies else None
-            self._model = steady(model, store=replies, scope=endpoint_of(model))
+            timeout_s = None if is_local(settings) else settings.model_timeout_s  # its own bounds are longer
+            self._model = steady(model, timeout_s=timeout_s, store=replies, scope=endpoint_of(model))
         return metered(self._model, meter, trace)
 
     async def close(self) -> None:

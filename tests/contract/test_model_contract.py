@@ -18,11 +18,11 @@ from groundql.core.ports import Model
 from groundql.errors import (
     ModelCutOff,
     ModelError,
-    ModelMalformed,
     ModelRateLimited,
     ModelRefused,
     ModelTimeout,
     ModelUnavailable,
+    ModelUnreadable,
 )
 from groundql.llm.models import Form, ProviderModel, open_model
 from groundql.llm.scripted import Line, Scripted
@@ -159,7 +159,7 @@ def _line(turn: Turn) -> Line:
         error.retryable = True
         return error
     if turn.raw is not None:
-        return ModelMalformed("not a chat completion")
+        return ModelUnreadable("not a chat completion")
     finish = {"length": Finish.LENGTH}.get(turn.finish, Finish.STOP)
     if turn.refusal or turn.finish == "content_filter":
         return ModelReply(turn.refusal or "", Finish.REFUSAL, Usage(calls=1))
@@ -279,9 +279,9 @@ async def test_a_slow_model_times_out(make: Make) -> None:
     await model.close()
 
 
-async def test_a_page_instead_of_a_completion_is_malformed(make: Make) -> None:
+async def test_a_page_instead_of_a_completion_is_told_as_unreadable(make: Make) -> None:
     model = make(Turn(raw="<html><body>Welcome to the proxy</body></html>"))
-    with pytest.raises(ModelMalformed):
+    with pytest.raises(ModelUnreadable):
         await model.complete(ASKED)
     await model.close()
 

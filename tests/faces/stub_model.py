@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-Reply = str | tuple[int, Mapping[str, Any]]
-"""The text of a reply, or a status with an error body."""
+Reply = str | tuple[int, Mapping[str, Any]] | bytes
+"""The text of a reply, a status with an error body, or the body of a response as it is."""
 
 
 class StubModel:
@@ -62,8 +62,7 @@ class StubModel:
                 stub.released.wait()
                 self._answer(*stub._told(body))
 
-            def _answer(self, status: int, content: Mapping[str, Any]) -> None:
-                data = json.dumps(content).encode()
+            def _answer(self, status: int, data: bytes) -> None:
                 try:
                     self.send_response(status)
                     self.send_header("content-type", "application/json")
@@ -78,9 +77,12 @@ class StubModel:
 
         return Handler
 
-    def _told(self, body: Mapping[str, Any]) -> tuple[int, Mapping[str, Any]]:
+    def _told(self, body: Mapping[str, Any]) -> tuple[int, bytes]:
         reply = self._replies(body)
-        return (200, completion(reply, str(body["model"]))) if isinstance(reply, str) else reply
+        if isinstance(reply, bytes):
+            return 200, reply
+        status, content = (200, completion(reply, str(body["model"]))) if isinstance(reply, str) else reply
+        return status, json.dumps(content).encode()
 
 
 def completion(text: str, model: str) -> dict[str, Any]:

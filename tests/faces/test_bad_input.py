@@ -46,6 +46,7 @@ def one_line(ran: Ran, code: int, *parts: str) -> None:
         pytest.param("mongodb://127.0.0.1:1", 2, "names no database", id="no database"),
         pytest.param("mongodb://127.0.0.1:port/shop", 2, "cannot be read", id="no port"),
         pytest.param("mongodb://u:p@ss@127.0.0.1:1/shop", 2, "percent-encode", id="unescaped"),
+        pytest.param("mongodb://127.0.0.1:1/shop?tlss=true", 2, "did you mean one of: tls", id="unknown option"),
         pytest.param("mongo://127.0.0.1/shop", 2, "mongodb://", id="wrong scheme"),
         pytest.param("postgres://127.0.0.1/shop", 2, "mongodb://", id="another database"),
         pytest.param("./nowhere", 2, "neither a connection string nor a file", id="no file"),
@@ -135,13 +136,13 @@ def test_a_wrong_argument_exits_with_2(shop: CommandLine, arguments: tuple[str, 
     [
         ("nobody:x", ("no provider named 'nobody'", "OPENAI_BASE_URL")),
         ("openai:gpt-5", ("OPENAI_API_KEY is not set",)),
-        ("deepseek:deepseek-chat", ("DEEPSEEK_API_KEY is not set", "export DEEPSEEK_API_KEY")),
+        ("deepseek:deepseek-chat", ("DEEPSEEK_API_KEY is not set", "export DEEPSEEK_API_KEY=...")),
         ("local:7b", ("no local model named '7b'",)),
     ],
 )
 def test_a_model_that_cannot_be_had_is_told_in_one_line(shop: CommandLine, model: str, parts: tuple[str, ...]) -> None:
-    one_line(shop("ask", "how many?", "--model", model, "--solver", "sag"), 1, *parts)
-    assert shop("demo", "--model", model).code == 1
+    one_line(shop("ask", "how many?", "--model", model, "--solver", "sag"), 2, *parts)
+    assert shop("demo", "--model", model).code == 2
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_each_fault_names_its_line(tmp_path: Path, text: str, says: str) -> None
 
 def test_a_wrong_variable_and_a_wrong_flag_are_named(tmp_path: Path) -> None:
     assert str(fault(tmp_path, GROUNDQL_LIMITS_ROWS="x")).startswith("GROUNDQL_LIMITS_ROWS: limits.rows:")
-    assert str(fault(tmp_path, flags={"budget.calls": -1})).startswith("flag budget.calls: budget.calls:")
+    assert str(fault(tmp_path, flags={"budget.calls": -1})).startswith("flag budget.calls: input should be")
 
 
 def test_a_flag_that_does_not_exist_is_refused(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 
+from groundql.core.counted import counted
 from groundql.errors import BudgetExhausted
 
 
@@ -38,9 +40,13 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The most that one question may spend; None means no bound. Units as in `Usage`."""
+    """The most that one question may spend; None means no bound.
+
+    Units as in `Usage`; `elapsed_s` is the time since the first call, in seconds.
+    """
 
     calls: int | None = 40
+    elapsed_s: float | None = 900.0
     tokens: int | None = None
     cost_usd: float | None = None
 
@@ -51,6 +57,15 @@ class Meter:
 
     budget: Budget = Budget()
     spent: Usage = field(default_factory=Usage)
+    began_s: float | None = None
+
+    @property
+    def left_s(self) -> float | None:
+        """The time left for model calls, in seconds; None without a bound."""
+        if self.budget.elapsed_s is None:
+            return None
+        began_s = time.monotonic() if self.began_s is None else self.began_s
+        return began_s + self.budget.elapsed_s - time.monotonic()
 
     def add(self, usage: Usage) -> None:
         """Record what a call cost."""
@@ -62,9 +77,20 @@ class Meter:
         Raises: BudgetExhausted naming the bound that is reached.
         """
         budget, spent = self.budget, self.spent
+        if self.began_s is None:
+            self.began_s = time.monotonic()
+        if self.left_s is not None and self.left_s <= 0:
+            raise self.out_of_time()
         if budget.calls is not None and spent.calls >= budget.calls:
-            raise BudgetExhausted(f"budget of {budget.calls} model calls is spent")
+            raise BudgetExhausted(f"budget of {counted(budget.calls, 'model call')} is spent")
         if budget.tokens is not None and spent.prompt_tokens + spent.completion_tokens >= budget.tokens:
-            raise BudgetExhausted(f"budget of {budget.tokens} tokens is spent")
+            raise BudgetExhausted(f"budget of {counted(budget.tokens, 'token')} is spent")
         if budget.cost_usd is not None and (spent.cost_usd or 0.0) >= budget.cost_usd:
             raise BudgetExhausted(f"budget of {budget.cost_usd} USD is spent")
+
+    def out_of_time(self) -> BudgetExhausted:
+        """Say that the time for one question is over, and how to allow more."""
+        return BudgetExhausted(
+            f"the budget of {self.budget.elapsed_s or 0:g} s for one question is spent",
+            hint="use a faster model, or raise the setting budget.elapsed_s (GROUNDQL_BUDGET_ELAPSED_S)",
+        )

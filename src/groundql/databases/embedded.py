@@ -7,10 +7,12 @@ import os
 import platform
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +29,7 @@ STOP_S: Final = 15.0
 HURRY_S: Final = 0.5
 """How long a server is waited for that need not end in good order: what it acknowledged is on disk as it is."""
 _END_S: Final = 5.0
+_POLL_S: Final = 0.1
 
 _LISTENING: Final = re.compile(r"secantus listening on (?P<host>\S+):(?P<port>\d+)")
 _INSTALL: Final = "pip install 'groundql[embedded]', or point --db at a MongoDB server"
@@ -99,10 +102,10 @@ class EmbeddedServer:
 
         `hurry` does not wait for a query that still runs there.
         """
-        process, log, scratch = self._process, self._log, self._scratch
+        process, log, address, scratch = self._process, self._log, self._address, self._scratch
         self._process, self._log, self._address, self._scratch = None, None, "", None
         if process is not None:
-            _end(process, min(HURRY_S, self._stop_s) if hurry else self._stop_s)
+            _end(process, address, min(HURRY_S, self._stop_s) if hurry else self._stop_s)
         if log:
             log.close()
         if scratch:
@@ -188,15 +191,26 @@ def _spawn(arguments: Sequence[str], scratch: Path) -> subprocess.Popen[bytes]:
         raise EmbeddedUnavailable(f"the embedded server cannot be started: {error}", hint=_INSTALL) from error
 
 
-def _end(process: subprocess.Popen[bytes], stop_s: float) -> None:
+def _end(process: subprocess.Popen[bytes], address: str, stop_s: float) -> None:
     process.terminate()
-    try:
-        process.wait(stop_s)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    deadline = time.monotonic() + stop_s
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_POLL_S)
+            break
+        if time.monotonic() >= deadline:
+            process.kill()
+        _wake(address)
     if process.stdin:
         process.stdin.close()
+
+
+def _wake(address: str) -> None:
+    """Knock: the engine's thread that waits for callers notices only then, or after seconds, that it is to end."""
+    host, _, port = address.rpartition(":")
+    if host:
+        with contextlib.suppress(OSError), socket.create_connection((host, int(port)), timeout=_POLL_S):
+            pass
 
 
 class _Log:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -17,9 +18,13 @@ SCHEMES: Final = ("mongodb://", "mongodb+srv://")
 # Greedy up to the last @: an unescaped password may hold one, and showing too little is the safe mistake.
 _CREDENTIALS: Final = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*://)[^\s'\"]*@", re.IGNORECASE)
 _SECRET_OPTION: Final = re.compile(
-    r"(?P<name>\b\w*(?:password|passwd|secret|token|api_?key|authMechanismProperties))=(?P<value>[^&\s'\"]+)",
+    r"(?P<name>\b\w*(?:password|passwd|secret|token|api_?key|authMechanismProperties))="
+    r"(?!\.{3}(?:\s|$))(?P<value>[^&\s'\"]+)",  # three dots are where a secret is to be put
     re.IGNORECASE,
 )
+_NEAR_OPTIONS: Final = re.compile(r"Unknown option\. Did you mean one of \((?P<names>[^)]*)\)")
+_ABOUT_OPTIONS: Final = re.compile(r"\bmust be\b(?! escaped)|key=value")
+_PERCENT: Final = "percent-encode user name and password (@ is %40, : is %3A, / is %2F, % is %25)"
 _SHORTEST_SECRET: Final = 3
 HIDDEN: Final = "***"
 
@@ -77,14 +82,25 @@ def read_uri(uri: str) -> Address:
         # An SRV name is only resolved when connecting; the rest of the string is read the same way.
         parsed: dict[str, Any] = dict(parse_uri(_without_srv(uri), validate=True, warn=False))
     except (InvalidURI, ConfigurationError, ValueError) as error:
-        raise InputError(
-            f"the connection string cannot be read: {redact(str(error), secrets)}",
-            hint="percent-encode user name and password (@ is %40, : is %3A, / is %2F, % is %25)",
-        ) from None
+        message, hint = _told(str(error), uri)
+        raise InputError(f"the connection string cannot be read: {redact(message, secrets)}", hint=hint) from None
     hosts = ",".join(_shown(host, port) for host, port in parsed["nodelist"])
     return Address(
         uri, hosts, parsed.get("database") or "", frozenset(k.lower() for k in parsed.get("options", {})), secrets
     )
+
+
+def _told(message: str, uri: str) -> tuple[str, str]:
+    """Say what a driver found wrong with a connection string, and what to mend: an option, or the credentials."""
+    near = _NEAR_OPTIONS.search(message)
+    names = [part.partition("=")[0] for part in uri.rpartition("?")[2].split("&")]
+    if near and not any("@" in name for name in names):  # such a name would be a part of a password
+        first = near["names"].split(",")[0]
+        wrong = max(names, key=lambda name: difflib.SequenceMatcher(None, name.lower(), first).ratio())
+        return f"it has an unknown option {wrong!r}", f"did you mean one of: {near['names']}? Or leave it out"
+    if "@" in uri and not _ABOUT_OPTIONS.search(message):
+        return message, _PERCENT
+    return message, "its form is mongodb://USER:PASSWORD@HOST:PORT/DATABASE?OPTION=VALUE&OPTION=VALUE"
 
 
 def _without_srv(uri: str) -> str:

@@ -1,7 +1,7 @@
 """The command line: data on standard output, everything else on standard error; exit codes 0, 1 and 2.
 
 0: done. 1: it ran, but there is no answer, something blocks the program, or a server, model or limit failed.
-2: the command or its input is wrong.
+2: the command, its input or its settings are wrong; an unknown provider and a missing key are wrong settings.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from groundql.core.answer import Outcome, Question
 from groundql.core.finding import Code
 from groundql.core.trace import Trace
 from groundql.databases.uri import redact
-from groundql.errors import GroundQLError, InputError
+from groundql.errors import GroundQLError, InputError, ModelUnset
 from groundql.faces.bench import app as bench_app
 from groundql.faces.cli_setup import doctor, load, model_app, sample_app
 from groundql.faces.client import connect_async
@@ -87,7 +87,7 @@ def run(command: Callable[..., Any], arguments: list[str] | None = None) -> int:
         return code if isinstance(code, int) else 0
     except GroundQLError as error:
         show_error(error, err)
-        return 2 if isinstance(error, InputError) else 1
+        return 2 if isinstance(error, (InputError, ModelUnset)) else 1
     except (KeyboardInterrupt, typer.Abort):
         err.print("interrupted")
         return INTERRUPTED
@@ -372,10 +372,15 @@ def _write_trace(trace: Trace, file: Path | None) -> None:
     if file is None:
         return
     try:
-        out = file.open("w", encoding="utf-8")
+        out = open(file, "w", encoding="utf-8", opener=_own)  # noqa: SIM115  (Path.open knows no opener)
     except OSError as error:
         raise InputError(f"the trace cannot be written to {file}: {error.strerror}") from None
     with out:
         for event in trace.events:
             line = {"trace": trace.id, "at_s": round(event.at_s, 4), "event": event.name, **event.data}
             out.write(json.dumps(line, ensure_ascii=False, default=str) + "\n")
+
+
+def _own(path: str, flags: int) -> int:
+    """Make a new file readable by its owner alone: a trace quotes stored data. An old one keeps its mode."""
+    return os.open(path, flags, 0o600)

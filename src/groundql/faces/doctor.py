@@ -14,6 +14,7 @@ from pathlib import Path
 import anyio
 
 from groundql.config import Settings
+from groundql.core.counted import counted
 from groundql.databases.embedded import find_command
 from groundql.databases.mongodb import MongoDatabase
 from groundql.databases.uri import is_uri, redact
@@ -92,9 +93,9 @@ async def _server(uri: str) -> Diagnosis:
         found = await database.describe()
     finally:
         await database.close()
-    names = len(found.containers)
-    seen = f"{found.engine} {found.version} at {database.hosts}, database {found.database}: {names} collections"
-    if not names:
+    names = counted(len(found.containers), "collection")
+    seen = f"{found.engine} {found.version} at {database.hosts}, database {found.database}: {names}"
+    if not found.containers:
         return Diagnosis("database", State.BROKEN, seen, "the database is empty: check its name, or load data")
     return Diagnosis("database", State.FINE, seen)
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
+from groundql.core.counted import counted
 from groundql.core.trace import Event
 from groundql.databases.load import LoadProgress
 from groundql.grounding.fence import clean
@@ -46,7 +47,7 @@ class Live:
     def loading(self, progress: LoadProgress) -> None:
         """Show how far a data file is loaded."""
         share = progress.read_bytes / progress.size_bytes if progress.size_bytes else 1.0
-        self.say(f"loading {progress.container}: {progress.documents:,} documents ({min(share, 1.0):.0%})")
+        self.say(f"loading {progress.container}: {counted(progress.documents, 'document')} ({min(share, 1.0):.0%})")
 
     def grounding(self, progress: Progress) -> None:
         """Show how far a container is read."""
@@ -79,8 +80,9 @@ class Live:
 
 def progress_text(progress: Progress) -> str:
     """Say in one line how far a container is read."""
-    total = f" of {progress.total:,}" if progress.total is not None else ""
-    line = f"reading {progress.container}: {progress.documents:,}{total} documents, {progress.paths:,} paths"
+    total = counted(progress.documents if progress.total is None else progress.total, "document")
+    read = total if progress.total is None else f"{progress.documents:,} of {total}"
+    line = f"reading {progress.container}: {read}, {counted(progress.paths, 'path')}"
     return f"{line} ({progress.stop.value})" if progress.done and progress.stop else line
 
 
@@ -97,12 +99,13 @@ def event_text(event: Event) -> str:
 
 def _candidate(event: Event) -> str:
     data = event.data
-    rows = "not run" if data["rows"] is None else f"{data['rows']} rows"
-    return f"attempt {data['attempt'] + 1}, round {data['round'] + 1}: {rows}, {len(data['findings'])} findings"
+    rows = "not run" if data["rows"] is None else counted(data["rows"], "row")
+    found = counted(len(data["findings"]), "finding")
+    return f"attempt {data['attempt'] + 1}, round {data['round'] + 1}: {rows}, {found}"
 
 
 _TELLERS: dict[str, Callable[[Event], str]] = {
-    "grounded": lambda e: f"grounded: {len(e.data['witnesses'])} terms found in the data; asking the model",
+    "grounded": lambda e: f"grounded: {counted(len(e.data['witnesses']), 'term')} found in the data; asking the model",
     "candidate": _candidate,
     "arbitrated": lambda e: "the attempts disagreed; one was chosen",
 }

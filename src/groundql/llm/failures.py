@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+from http import HTTPStatus
 
 from groundql.core.budget import Usage
 from groundql.core.chat import Finish, ModelReply
 from groundql.errors import (
     ModelError,
-    ModelMalformed,
     ModelRateLimited,
     ModelTimeout,
     ModelUnavailable,
+    ModelUnreadable,
 )
 
 MESSAGE_CHARS = 300
+REDIRECTS = range(300, 400)
+SLOW = "ask again later, use a faster model, or allow more time: the setting model_timeout_s (GROUNDQL_MODEL_TIMEOUT_S)"
+LATER = "try again later, or use another model"
 
 
 def is_rejected_form(error: Exception) -> bool:
@@ -46,43 +50,66 @@ def translate_error(error: Exception, name: str) -> ModelReply | ModelError:
         case ai.OutputTokenLimitExceeded():
             return ModelReply("", Finish.LENGTH, Usage(calls=1, cost_usd=None), name)
         case ai.ModelRateLimitError():
-            return ModelRateLimited(f"{name} asks to wait: {said(error)}", retry_after_s=error.retry_after)
+            hint = "wait a little and ask again; the provider limits how much may be asked at a time"
+            return ModelRateLimited(f"{name} asks to wait: {said(error)}", retry_after_s=error.retry_after, hint=hint)
         case ai.ModelTimeoutError() | ai.ModelRequestTimeout() | TimeoutError():
-            return ModelTimeout(f"{name} gave no reply in time", hint="raise model_timeout_s in the settings")
+            return ModelTimeout(f"{name} gave no reply in time", hint=SLOW)
         case ai.ModelConnectionError():
-            return _passing(ModelUnavailable(f"{name} cannot be reached: {said(error)}", hint="is the server running?"))
+            hint = "check that the server runs, and the base URL and the network"
+            return _passing(ModelUnavailable(f"{name} cannot be reached: {said(error)}", hint=hint))
+        case ai.UnexpectedModelBehavior():
+            return _unreadable(name)
+        case ai.ModelAPIError() if type(error) is ai.ModelAPIError:
+            return _without_category(error, name)
         case ai.ModelAPIError():
             return _translate_status(error, name)
-        case ai.UnexpectedModelBehavior():
-            return ModelMalformed(
-                f"{name} did not answer with a chat completion",
-                hint="check that the base URL is the one of an OpenAI-compatible API (it often ends in /v1)",
-            )
         case _:
-            return ModelError(f"{name} failed: {said(error)}")
+            return ModelError(f"{name} failed: {said(error)}", hint=LATER)
 
 
 def _translate_status(error: Exception, name: str) -> ModelError:
     from pydantic_ai import exceptions as ai
 
+    status = getattr(error, "status_code", 0)
+    shown = f" ({status})" if status else ""
     match error:
         case ai.ModelAuthenticationError():
-            return ModelUnavailable(f"{name} refused the key: {said(error)}", hint="check the provider's API key")
+            hint = "check the API key, and that it may use this model"
+            return ModelUnavailable(f"{name} refused the key: {said(error)}", hint=hint)
         case ai.ModelNotFoundError():
             near = getattr(error, "suggested_model_id", None)
-            hint = f"did you mean {near}?" if near else "check the model's name and the base URL"
+            hint = f"did you mean {near}?" if near else "check the model's name and the base URL (it often ends in /v1)"
             return ModelUnavailable(f"{name} is not there: {said(error)}", hint=hint)
         case ai.ModelContextWindowExceededError():
             return ModelError(f"the prompt is too long for {name}", hint="use a model with a larger context")
         case ai.ModelQuotaExceededError():
-            return ModelUnavailable(f"the account's quota for {name} is used up: {said(error)}")
+            hint = "check the account's plan and billing, or use another model"
+            return ModelUnavailable(f"the account's quota for {name} is used up: {said(error)}", hint=hint)
         case ai.ModelUnavailableError() | ai.ModelServerError():
             waited = error.retry_after
             if waited is not None:
-                return ModelRateLimited(f"{name} is overloaded: {said(error)}", retry_after_s=waited)
-            return _passing(ModelUnavailable(f"{name} failed on its side: {said(error)}"))
+                return ModelRateLimited(f"{name} is overloaded: {said(error)}", retry_after_s=waited, hint=LATER)
+            return _passing(ModelUnavailable(f"{name} failed on its side{shown}: {said(error)}", hint=LATER))
+        case _ if status == HTTPStatus.REQUEST_TIMEOUT:
+            return ModelTimeout(f"{name} gave no reply in time", hint=SLOW)
         case _:
-            return ModelError(f"{name} turned the request down: {said(error)}")
+            hint = "check the model's name, and what the server says about it; another model may do"
+            return ModelError(f"{name} turned the request down{shown}: {said(error)}", hint=hint)
+
+
+def _without_category(error: Exception, name: str) -> ModelError:
+    """Tell what the library has no kind for: a body that it could not decode, a redirect, and the rest."""
+    if isinstance(error.__cause__, ValueError) or getattr(error.__cause__, "status_code", 0) in REDIRECTS:
+        return _unreadable(name)
+    return ModelError(f"{name} failed: {said(error)}", hint=LATER)
+
+
+def _unreadable(name: str) -> ModelUnreadable:
+    provider = name.partition(":")[0]
+    return ModelUnreadable(
+        f"the reply of {name} cannot be read: it is no chat completion",
+        hint=f"does the base URL speak the protocol of {provider}? OpenAI-compatible ones often end in /v1",
+    )
 
 
 def _passing(error: ModelError) -> ModelError:

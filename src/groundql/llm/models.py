@@ -22,7 +22,7 @@ import anyio.to_thread
 from groundql.core.budget import Usage
 from groundql.core.chat import Finish, Message, ModelReply, ModelRequest
 from groundql.core.ports import Model
-from groundql.errors import ModelError, ModelUnavailable
+from groundql.errors import ModelError, ModelUnavailable, ModelUnset
 from groundql.llm.failures import is_rejected_form, translate_error
 from groundql.llm.local import SHARED_SERVERS, LocalServer, LocalServers
 from groundql.llm.pull import DEFAULT_MODEL_FILE, find_model_file
@@ -62,13 +62,13 @@ def open_model(
 
     `folder` is the cache folder that holds the local model's file, unless it is the default one.
 
-    Raises: ModelUnavailable when the provider is unknown, its key is not set, or its library is not installed.
+    Raises: ModelUnset when the provider is unknown or its key is not set, ModelUnavailable without its library.
     """
     provider, _, name = spec.strip().partition(":")
     if provider == LOCAL:
         return LocalModel(name or DEFAULT_MODEL_FILE, folder=folder, servers=servers)
     if not provider or not name:
-        raise ModelUnavailable(
+        raise ModelUnset(
             f"the model {spec!r} has no provider",
             hint="write provider:model, for example openai:gpt-5, anthropic:..., ollama:..., or local",
         )
@@ -291,17 +291,17 @@ def _infer_client(provider: str, name: str) -> Client:
         raise _unusable(provider, str(error) or type(error).__name__) from error
 
 
-def _unusable(provider: str, message: str) -> ModelUnavailable:
+def _unusable(provider: str, message: str) -> ModelUnset:
     """Say in one line what is missing: the variable that the library names, or that the provider is unknown."""
     variables = re.findall(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b", message)
     if variables:
-        return ModelUnavailable(f"{variables[0]} is not set, which {provider} needs", hint=f"export {variables[0]}=...")
+        return ModelUnset(f"{variables[0]} is not set, which {provider} needs", hint=f"export {variables[0]}=...")
     if message.startswith("Unknown"):
-        return ModelUnavailable(
+        return ModelUnset(
             f"there is no provider named {provider!r}",
             hint="for an OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL",
         )
-    return ModelUnavailable(f"{provider} cannot be used: {message.splitlines()[0]}")
+    return ModelUnset(f"{provider} cannot be used: {message.splitlines()[0]}")
 
 
 def _open_compatible(provider: str, name: str, base_url: str, key: str | None, *, raw_schemas: bool = False) -> Client:

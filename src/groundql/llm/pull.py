@@ -26,7 +26,7 @@ from typing import BinaryIO
 import httpx
 import platformdirs
 
-from groundql.errors import ModelFileError
+from groundql.errors import ModelFileError, ModelUnset
 
 CHUNK_BYTES = 1 << 20
 HUB_CONNECT_S = 4.0
@@ -128,13 +128,13 @@ def cache_dir() -> Path:
 def find_model_file(name: str) -> ModelFile:
     """Look a model file up by its short name.
 
-    Raises: ModelFileError when there is none of that name.
+    Raises: ModelUnset when there is none of that name.
     """
     try:
         return MODEL_FILES[name]
     except KeyError:
         known = ", ".join(MODEL_FILES)
-        raise ModelFileError(f"there is no local model named {name!r}", hint=f"choose one of: {known}") from None
+        raise ModelUnset(f"there is no local model named {name!r}", hint=f"choose one of: {known}") from None
 
 
 def model_path(file: ModelFile, folder: Path | None = None) -> Path:

@@ -13,6 +13,7 @@ from jsonschema.exceptions import ValidationError
 
 from groundql.core.budget import Usage
 from groundql.core.chat import Finish, Message, ModelReply, ModelRequest
+from groundql.core.counted import counted
 from groundql.core.ports import Model
 from groundql.errors import ModelCutOff, ModelMalformed, ModelRefused
 from groundql.llm.loose_json import NotJson, read_json
@@ -132,7 +133,7 @@ def _stop_if_final(reading: Reading, name: str) -> None:
 
 
 def _final_words(name: str, reading: Reading, turns: int) -> str:
-    again = f" after {turns} repair turns" if turns else ""
+    again = f" after {counted(turns, 'repair turn')}" if turns else ""
     return f"{name} did not answer in the asked form{again}: {'; '.join(reading.problems)}"
 
 

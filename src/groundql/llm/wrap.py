@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -18,6 +19,7 @@ from groundql.core.chat import Finish, ModelReply, ModelRequest
 from groundql.core.ports import Model
 from groundql.core.trace import Trace
 from groundql.errors import ModelError, ModelRateLimited, ModelTimeout, ModelUnavailable
+from groundql.llm.failures import SLOW
 from groundql.llm.replies import ReplyStore
 
 TRIES = 4
@@ -61,29 +63,35 @@ class TimeLimited(Wrapped):
             with anyio.fail_after(self._timeout_s):
                 return await self.inner.complete(request)
         except TimeoutError as error:
-            raise ModelTimeout(
-                f"{self.name} gave no reply within {self._timeout_s:g} s", hint="raise model_timeout_s in the settings"
-            ) from error
+            raise ModelTimeout(f"{self.name} gave no reply within {self._timeout_s:g} s", hint=SLOW) from error
 
 
 class Retried(Wrapped):
     """Ask again after a rate limit or a failure on the way; anything else is final.
 
-    The wait is the one the provider asks for, or grows with each try; a wait beyond `max_wait_s` is not waited for.
+    The wait is the one the provider asks for, or grows with each try; one beyond `max_wait_s`, or that would end after
+    `within_s` since the first try, is not waited for.
     """
 
     def __init__(
-        self, inner: Model, *, tries: int = TRIES, max_wait_s: float = MAX_WAIT_S, sleep: Sleep = anyio.sleep
+        self,
+        inner: Model,
+        *,
+        tries: int = TRIES,
+        max_wait_s: float = MAX_WAIT_S,
+        within_s: float = math.inf,
+        sleep: Sleep = anyio.sleep,
     ) -> None:
         super().__init__(inner)
         self._tries = tries
         self._max_wait_s = max_wait_s
+        self._within_s = within_s
         self._sleep = sleep
 
     async def complete(self, request: ModelRequest, /) -> ModelReply:
         attempts = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception(self._is_passing),
-            stop=tenacity.stop_after_attempt(self._tries),
+            stop=tenacity.stop_after_attempt(self._tries) | tenacity.stop_before_delay(self._within_s),
             wait=self._wait_s,
             sleep=self._sleep,
             reraise=True,
@@ -143,9 +151,11 @@ class Budgeted(Wrapped):
     async def complete(self, request: ModelRequest, /) -> ModelReply:
         self._meter.require()
         self._meter.add(Usage(calls=1))
-        reply = await self.inner.complete(request)
-        self._meter.add(replace(reply.usage, calls=reply.usage.calls - 1))
-        return reply
+        with anyio.move_on_after(self._meter.left_s):
+            reply = await self.inner.complete(request)
+            self._meter.add(replace(reply.usage, calls=reply.usage.calls - 1))
+            return reply
+        raise self._meter.out_of_time()
 
 
 class Traced(Wrapped):
@@ -198,9 +208,9 @@ def steady(
     store: ReplyStore | None = None,
     scope: str = "",
 ) -> Model:
-    """Wrap a model in a time-out for each try, retries, and the cache of replies where a store is given."""
-    steadied: Model = TimeLimited(model, timeout_s) if timeout_s else model
-    steadied = Retried(steadied, tries=tries) if tries > 1 else steadied
+    """Wrap a model in retries, a time-out for all tries together, and the cache of replies where a store is given."""
+    steadied: Model = Retried(model, tries=tries, within_s=timeout_s or math.inf) if tries > 1 else model
+    steadied = TimeLimited(steadied, timeout_s) if timeout_s else steadied
     return Cached(steadied, store, scope=scope) if store else steadied
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from groundql.core.chat import Message, ModelRequest
-from groundql.errors import ModelFileError, ModelUnavailable
+from groundql.errors import ModelUnavailable, ModelUnset
 from groundql.llm.local import LocalServer, LocalServers, model_status
 from groundql.llm.models import LocalModel, open_model
 from groundql.llm.pull import MODEL_FILES, model_path
@@ -50,5 +50,5 @@ def test_a_local_model_goes_by_the_name_it_is_asked_for(spec: str, name: str) ->
 
 
 def test_an_unknown_local_model_is_refused_at_once() -> None:
-    with pytest.raises(ModelFileError, match="'9b'"):
+    with pytest.raises(ModelUnset, match="'9b'"):
         open_model("local:9b")

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from groundql.errors import ModelFileError
+from groundql.errors import ModelFileError, ModelUnset
 from groundql.llm.pull import (
     MODEL_FILES,
     ModelFile,
@@ -152,7 +152,7 @@ def test_two_processes_download_once(tmp_path: Path) -> None:
 
 
 def test_an_unknown_model_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(ModelFileError, match="no local model named '7b'") as raised:
+    with pytest.raises(ModelUnset, match="no local model named '7b'") as raised:
         find_model_file("7b")
     assert "1.5b" in raised.value.hint
 

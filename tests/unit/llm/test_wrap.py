@@ -90,6 +90,14 @@ async def test_a_wait_beyond_the_bound_is_not_waited_for() -> None:
         await Retried(model, sleep=Waits()).complete(ASKED)
 
 
+async def test_a_wait_that_would_outlast_the_time_for_one_reply_is_not_waited_for() -> None:
+    waits = Waits()
+    model = Scripted(lambda _: ModelRateLimited("wait", retry_after_s=30.0))
+    with pytest.raises(ModelRateLimited):
+        await Retried(model, within_s=20.0, sleep=waits).complete(ASKED)
+    assert (len(model.requests), waits.seconds) == (1, [])
+
+
 # Time
 
 
@@ -110,7 +118,21 @@ async def test_cancelling_the_caller_is_not_a_time_out() -> None:
     assert scope.cancelled_caught
 
 
+async def test_all_tries_of_one_reply_share_its_time() -> None:
+    model = steady(Scripted(lambda _: passing()), timeout_s=0.2, tries=1000)
+    with anyio.fail_after(60), pytest.raises((ModelUnavailable, ModelTimeout)):
+        await model.complete(ASKED)
+
+
 # Budget
+
+
+async def test_the_time_for_one_question_ends_a_call_under_way_and_refuses_the_next() -> None:
+    budgeted = Budgeted(Sleeper([]), Meter(Budget(elapsed_s=0.05)))
+    for _ in range(2):
+        with pytest.raises(BudgetExhausted, match=r"budget of 0\.05 s") as raised:
+            await budgeted.complete(ASKED)
+        assert "budget.elapsed_s" in raised.value.hint
 
 
 async def test_what_is_spent_is_counted_once() -> None:
