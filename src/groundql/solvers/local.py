@@ -11,7 +11,7 @@ from groundql.core.answer import Grounding, Question
 from groundql.core.ports import Env
 from groundql.solvers.local_checks import counted_gate, empty_column_probe, misplaced_probe, unfiltered_gate
 from groundql.solvers.local_choose import agreeing_forms
-from groundql.solvers.local_counts import counted_items, owned_field
+from groundql.solvers.local_counts import counted_items, counted_values, owned_field
 from groundql.solvers.local_draft import draft_two_forms
 from groundql.solvers.local_names import stated_categories, stated_limit, stored_names, without_missing
 from groundql.solvers.loop import Loop
@@ -31,6 +31,7 @@ LOCAL: Final = Loop(
         stored_forms,
         counted_items,
         owned_field,
+        counted_values,
         stated_categories,
         stated_limit,
         without_missing,

@@ -118,9 +118,10 @@ def _difference(clean: Sequence[Candidate]) -> str:
     by_form: dict[str, Candidate] = {}
     for candidate in sorted(clean, key=lambda c: c.attempt):
         by_form.setdefault(candidate.form, candidate)
-    if len(by_form) == 1:
-        return f"only the {clean[0].form} passed its checks, and nothing stands beside it"
     told = [f"the {form} gives {_told(c)}" for form, c in by_form.items()]
+    if len(told) == 1:
+        other = "pipeline" if clean[0].form == "query" else "query"
+        return f"{told[0]}; no {other} passed its checks, so nothing stands beside it"
     return "two readings of the question differ: " + ", ".join(told)
 
 

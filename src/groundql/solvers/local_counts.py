@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any, Final, cast
 
 from groundql.core.answer import Grounding
@@ -17,7 +18,9 @@ from groundql.core.kind import Kind
 from groundql.core.path import ENTRIES, ITEMS, Path
 from groundql.core.program import MqlProgram, Program
 from groundql.errors import InputError
+from groundql.grounding.numerals import numbers_of
 from groundql.grounding.words import STOP_WORDS, stems
+from groundql.languages.read import claims_of
 from groundql.semantic.query import parse_query
 from groundql.semantic.ref import Ref, field_at
 from groundql.semantic.to_mql import compile_query
@@ -28,6 +31,8 @@ _OWNED: Final = re.compile(
     r"(?:(?:an?|any|the|some)\s+)?(?P<what>[\w :-]+?)(?:\s+fields?)?\s*[?.]?\s*$",
     re.IGNORECASE,
 )
+_DIFFERENT: Final = re.compile(r"\bhow many (?:different|distinct|unique|separate)\b", re.IGNORECASE)
+_EACH: Final = re.compile(r"\b(?:each|every|per)\b", re.IGNORECASE)
 IDENTIFYING_SHARE: Final = 0.95
 """A path whose values tell documents apart, a few namesakes allowed: asking for one of them is asking for one thing."""
 
@@ -85,17 +90,49 @@ def is_identifying(container: Container, path: Path) -> bool:
 
 
 def counted_items(program: Program, grounding: Grounding) -> Program:
-    """Count the items within one named document, where a plain count of documents stands for them."""
+    """Count the items within one named document, where a count of documents or a listing of the items stands for it."""
     if not isinstance(program, MqlProgram) or (container := grounding.catalog.get(program.container)) is None:
         return program
-    before = plain_count(program)
     ref = counted_list(container, grounding)
-    if before is None or ref is None or not names_one_document(before, container):
+    before = tuple(takewhile(lambda stage: "$match" in stage, program.stages))
+    if (
+        ref is None
+        or not names_one_document(before, container)
+        or not _only_reads(program, len(before), ref, grounding)
+    ):
         return program
-    if any(path.startswith(ref.path.fields[-1]) for stage in before for path in stage.get("$match", {})):
-        return program  # the items themselves are restricted: which of them count is the model's to say
+    if _restricts_items(before, container, ref, grounding):
+        return program  # which of the items count is the model's to say
     query = {"container": container.name, "metrics": [{"op": "count", "path": str(ref)}]}
     return _counting(program, before, query, grounding)
+
+
+def _restricts_items(
+    matches: Sequence[Mapping[str, Any]], container: Container, ref: Ref, grounding: Grounding
+) -> bool:
+    """Tell whether the program or the question's own words, values and numbers pick among the items."""
+    inside = any(Path(tuple(name.split("."))).starts_with(ref.path.parent) for s in matches for name in s["$match"])
+    found = (w for w in grounding.witnesses if w.container == container.name)
+    named = any((w.path / ENTRIES if w.is_key else w.path).starts_with(ref.path.parent) for w in found)
+    said = str(matches)
+    return inside or named or any(n.text not in said for n in numbers_of(grounding.question.text))
+
+
+def _only_reads(program: MqlProgram, start: int, ref: Ref, grounding: Grounding) -> bool:
+    """Tell whether the stages from `start` on merely show or count documents, or what lies at a reference."""
+    for stage in program.stages[start:]:
+        shown = {"$project", "$sort", "$unwind", "$count"} & stage.keys()
+        if not shown and list(_accumulated(stage)) not in ([], [{"$sum": 1}]):
+            return False
+    reads = claims_of(program, grounding.catalog).stored_reads()
+    return all(r.path is None or r.path.starts_with(ref.path.parent) for r in reads if r.place.stage >= start)
+
+
+def _accumulated(stage: Mapping[str, Any]) -> Iterator[Any]:
+    """What a `$group` puts together; of any other stage one thing that is no count."""
+    group = stage.get("$group")
+    parts = cast("Mapping[str, Any]", group) if isinstance(group, Mapping) else {"": None}
+    yield from (value for name, value in parts.items() if name != "_id")
 
 
 def owned_field(program: Program, grounding: Grounding) -> Program:
@@ -113,6 +150,21 @@ def owned_field(program: Program, grounding: Grounding) -> Program:
     there = {"path": str(found[0].path), "op": "missing" if lacks else "exists"}
     query = {"container": container.name, "filters": [there], "metrics": [{"op": "count"}]}
     return _counting(program, (), query, grounding)
+
+
+def counted_values(program: Program, grounding: Grounding) -> Program:
+    """Count the groups, those without a value left out, where the question asks how many different values there are."""
+    text = grounding.question.text
+    if not isinstance(program, MqlProgram) or not _DIFFERENT.search(text) or _EACH.search(text):
+        return program
+    at = next((n for n, stage in enumerate(program.stages) if "$group" in stage), None)
+    if at is None or any(not {"$project", "$sort", "$count"} & stage.keys() for stage in program.stages[at + 1 :]):
+        return program
+    key = cast("Mapping[str, Any]", program.stages[at]["$group"]).get("_id")
+    if not isinstance(key, str) or not key.startswith("$") or key.startswith("$$"):
+        return program
+    groups = ({"$group": {"_id": key}}, {"$match": {"_id": {"$ne": None}}}, {"$count": "count"})
+    return replace(program, stages=(*program.stages[:at], *groups))
 
 
 def plain_count(program: MqlProgram) -> tuple[Mapping[str, Any], ...] | None:

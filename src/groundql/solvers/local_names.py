@@ -143,7 +143,7 @@ def _meant(name: str, container: Container) -> str | None:
 
 
 def _place_of_value(read: Read, claims: Claims, grounding: Grounding) -> str | None:
-    """The one path at which the text that a name is compared with is stored, as the question's words were found."""
+    """The one path at which the text that a name is compared with was found; among several, the documents' own id."""
     asked = [c.value for c in claims.comparisons if c.read == read and c.operator == "$eq" and isinstance(c.value, str)]
     places = {
         w.path.dotted
@@ -151,7 +151,7 @@ def _place_of_value(read: Read, claims: Claims, grounding: Grounding) -> str | N
         if asked and w.container == read.container and not w.is_key and not w.path.hops
         if all(fold(str(w.stored)) == fold(value) for value in asked)
     }
-    return places.pop() if len(places) == 1 else None
+    return "_id" if "_id" in places else places.pop() if len(places) == 1 else None
 
 
 def _ends_in(path: Path, names: tuple[str, ...]) -> bool:

@@ -49,6 +49,15 @@ async def test_two_readings_of_one_form_do_not_confirm_each_other():
 
 
 @pytest.mark.anyio
+async def test_where_one_form_alone_passed_it_is_shown_and_no_difference_is_claimed():
+    blocked = reading("pipeline", {"count": 2}, findings=(Finding(Code.NOT_ANSWERED, "no"),))
+    choice = await choose("How many?", reading("query", {"count": 2}), blocked)
+    assert (
+        choice.reason == "the query gives 1 row: count = 2; no pipeline passed its checks, so nothing stands beside it"
+    )
+
+
+@pytest.mark.anyio
 async def test_agreement_on_two_different_answers_decides_nothing():
     drafts = [reading(form, {"count": n}) for form in ("query", "pipeline") for n in (2, 3)]
     choice = await choose("How many?", *drafts)

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from groundql.core.answer import Grounding, Question
+from groundql.core.catalog import Witness
+from groundql.core.path import Path
 from groundql.core.program import MqlProgram
-from groundql.solvers.local_names import stated_limit, stored_names, without_missing
+from groundql.solvers.local_names import stated_categories, stated_limit, stored_names, without_missing
 from tiny_catalog import catalog_of, container_of
 
 PLACES: list[dict[str, Any]] = [{"_id": 1, "time_zone": "a", "codes": {"iata": "X"}, "a": {"n": 1}, "b": {"n": 2}}]
@@ -99,3 +101,42 @@ def test_what_lacks_the_key_is_dropped_only_where_the_question_leaves_it_out():
     assert dropped == MqlProgram("places", ({"$match": {"time_zone": {"$ne": None}}}, *program.stages))
     assert without_missing(dropped, asked) == dropped
     assert without_missing(program, GROUNDING) == program
+
+
+def found(term: str, path: str, stored: str) -> Witness:
+    return Witness(term, "places", Path.parse(path), stored)
+
+
+@pytest.mark.parametrize(
+    ("places", "name"),
+    [
+        (["codes.iata"], "codes.iata"),
+        (["codes.iata", "_id"], "_id"),
+        (["codes.iata", "a"], "callsign"),
+        ([], "callsign"),
+    ],
+)
+def test_an_unknown_name_becomes_the_place_where_its_value_was_found(places: list[str], name: str):
+    grounding = Grounding(Question("?"), GROUNDING.catalog, tuple(found("X", place, "X") for place in places))
+    program = stored_names(MqlProgram("places", ({"$match": {"callsign": "X"}},)), grounding)
+    assert isinstance(program, MqlProgram)
+    assert list(program.stages) == [{"$match": {name: "X"}}]
+
+
+KINDS = catalog_of(container_of("places", [{"_id": n, "kind": ("city", "airport")[n % 2]} for n in range(12)]))
+
+
+@pytest.mark.parametrize(
+    ("stages", "added"),
+    [
+        ([{"$count": "n"}], True),
+        ([{"$match": {"kind": "airport"}}, {"$count": "n"}], False),
+        ([{"$match": {"kind": {"$ne": "city"}}}, {"$count": "n"}], False),
+        ([{"$group": {"_id": "$kind", "n": {"$sum": 1}}}], False),
+    ],
+)
+def test_the_kind_that_the_question_speaks_of_is_added_where_nothing_is_said_of_it(stages: list[Any], added: bool):
+    grounding = Grounding(Question("How many airports?"), KINDS, (found("airports", "kind", "airport"),))
+    program = stated_categories(MqlProgram("places", tuple(stages)), grounding)
+    assert isinstance(program, MqlProgram)
+    assert list(program.stages) == [*([{"$match": {"kind": "airport"}}] if added else []), *stages]
