@@ -319,7 +319,8 @@ def why_no_rows(report: Report, *, anyway: bool) -> str:
     """Say whether a query was stopped before it ran, or by the engine while it ran."""
     codes = {f.code for f in report.findings}
     if codes & STOPPED:
-        return "[bold red]It was run and stopped by the database.[/]"
+        hint = " --seconds (or the setting limits.elapsed_s) allows more time." if Code.TIMEOUT in codes else ""
+        return f"[bold red]It was run and stopped by the database.[/]{hint}"
     hint = "" if anyway or codes & NEVER_RUN else " --anyway runs it in spite of what the data says."
     return f"[bold red]Not run.[/]{hint}"
 
