@@ -9,6 +9,7 @@ from groundql.checking.probes import leaked_id_probe
 from groundql.checking.rewrites import stored_forms, whole_limits
 from groundql.core.answer import Grounding, Question
 from groundql.core.ports import Env
+from groundql.solvers.local_arrays import unwound_groups
 from groundql.solvers.local_checks import counted_gate, empty_column_probe, misplaced_probe, unfiltered_gate
 from groundql.solvers.local_choose import agreeing_forms
 from groundql.solvers.local_counts import counted_items, counted_values, owned_field
@@ -29,6 +30,7 @@ LOCAL: Final = Loop(
         whole_limits,
         stored_names,
         stored_forms,
+        unwound_groups,
         counted_items,
         owned_field,
         counted_values,
