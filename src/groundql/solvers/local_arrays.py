@@ -15,7 +15,7 @@ from groundql.semantic.ref import field_at
 
 
 def unwound_groups(program: Program, grounding: Grounding) -> Program:
-    """Unwind the arrays that a first `$group` groups by: "the most common tags" speaks of tags, not of lists of tags."""
+    """Unwind the arrays that a first `$group` groups by: "the most common tags" speaks of tags, not of their lists."""
     container = grounding.catalog.get(program.container) if isinstance(program, MqlProgram) else None
     if not isinstance(program, MqlProgram) or container is None:
         return program
