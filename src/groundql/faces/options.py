@@ -13,7 +13,7 @@ Db: TypeAlias = Annotated[
     str,
     typer.Option(
         "--db",
-        help="mongodb://HOST/NAME, a folder or file of documents (.json .jsonl .ndjson .bson, also .gz), or sample:NAME.",
+        help="mongodb://HOST/NAME, a folder or file (.json .jsonl .ndjson .bson, also .gz), or sample:NAME.",
         show_default=False,
     ),
 ]
