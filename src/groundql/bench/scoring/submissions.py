@@ -144,6 +144,6 @@ def _from_lines(file: Path, text: str) -> Iterator[tuple[str, Any]]:
         try:
             yield f"{file}, line {number}", json.loads(line)
         except json.JSONDecodeError as error:
-            if number == len(lines) and not text.endswith("\n"):
+            if number == len(lines) and not text.endswith("\n") and (number > 1 or file.name == RUN_FILE):
                 return
             raise LoadError(f"{file}, line {number}: not JSON ({error.msg})") from None
