@@ -287,7 +287,7 @@ class _Query:
     def chains(self) -> list[Chain]:
         """Find the queries: those that stand by themselves, or else those that were given a name."""
         run = [self.shown(s.value) for s in self.statements if isinstance(s, Run)]
-        found = [chain for number, chain in enumerate(run) if chain is not None and chain not in run[:number]]
+        found = list({chain.at: chain for chain in run if chain is not None}.values())  # shown twice, it is one query
         if found:
             return found
         named = {s.name: self.chain(s.value) for s in self.statements if isinstance(s, Assign)}

@@ -8,7 +8,7 @@ from typing import Final
 _PLAIN: Final = r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`"""
 _TOKEN: Final = re.compile(
     _PLAIN + r"|[“”„«](?P<double>[^“”„«»\n]*)[”“»]"
-    r"|[‘‚’](?P<single>[^\n]*?)[’‘](?=\s*(?:[,:;)\]}]|\Z))"
+    r"|[‘‚’](?P<single>[^‘\n]{0,400}?)[’‘](?=\s*(?:[,:;)\]}]|\Z))"
     r"|(?P<blank>[\u00a0\u2000-\u200b\u2028\u2029\u202f\u2060\u3000\ufeff])",
     re.DOTALL,
 )
