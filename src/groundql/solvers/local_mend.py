@@ -13,7 +13,7 @@ from groundql.errors import InputError
 from groundql.grounding.names import as_name
 from groundql.grounding.relevance import weigh
 from groundql.grounding.terms import read_terms
-from groundql.grounding.words import fold, stem_text
+from groundql.grounding.words import fold, is_plural, split_words, stem_text, stems
 from groundql.semantic.query_schema import usable_refs
 from groundql.semantic.ref import Ref, field_at, resolve_ref
 from groundql.semantic.roles import MOST_CATEGORIES
@@ -85,16 +85,37 @@ def unsaid_categories(used: Set[str], container: Container, grounding: Grounding
     fields = {as_name(name) for f in container.fields for name in f.path.fields}
     found: dict[str, set[str]] = {}
     terms: dict[str, set[str]] = {}
+    words: dict[str, str] = {}
     for witness in grounding.witnesses:
         if witness.container == container.name:
             terms.setdefault(witness.term, set()).add(f"{witness.path}{'=' if witness.is_key else ''}")
             if _is_category(witness, container) and not set(_forms(witness.term)) & fields:
                 found.setdefault(str(witness.path), set()).add(str(witness.stored))
+                words.setdefault(str(witness.stored), witness.term)
+    for path, value, word in _things(container, grounding):
+        if word not in terms and not any(stems(text) == stems(word) for text in used):
+            terms.setdefault(word, set()).add(path)
+            found.setdefault(path, set()).add(value)
+            words.setdefault(value, word)
     for path, values in found.items():
         told = [w for w in grounding.witnesses if w.container == container.name and str(w.path) == path]
         alone = all(terms[w.term] == {path} for w in told)
         if len(values) == 1 and alone and path not in used and not values & used:
-            yield path, next(iter(values)), told[0].term
+            value = next(iter(values))
+            yield path, value, words[value]
+
+
+def _things(container: Container, grounding: Grounding) -> Iterator[tuple[str, str, str]]:
+    """Yield the path, value and word of each plural in the question that says what kind of document is meant.
+
+    A field may have the same name: "the cities" are documents of the kind city, "each city" is a field of documents.
+    """
+    plurals = {w for w in split_words(grounding.question.text) if is_plural(w) and stems(w) != stems(container.name)}
+    for field in container.fields:
+        if field.path.steps and not field.path.hops and field.complete and 1 < field.distinct <= MOST_CATEGORIES:
+            for value in field.values:
+                if isinstance(value, str):
+                    yield from ((str(field.path), value, w) for w in plurals if stems(value) == stems(w))
 
 
 def _is_category(witness: Witness, container: Container) -> bool:

@@ -34,10 +34,28 @@ def stated_categories(program: Program, grounding: Grounding) -> Program:
     container = grounding.catalog.get(program.container) if isinstance(program, MqlProgram) else None
     if not isinstance(program, MqlProgram) or container is None:
         return program
-    claims = claims_of(program, grounding.catalog)
+    whole = _without_namesakes(program, container, grounding)
+    claims = claims_of(whole, grounding.catalog)
     used = {*claims.texts, *(str(read.path) for read in claims.stored_reads())}
     wanted = {path: value for path, value, _ in unsaid_categories(used, container, grounding)}
-    return replace(program, stages=({"$match": wanted}, *program.stages)) if wanted else program
+    return replace(whole, stages=({"$match": wanted}, *whole.stages)) if wanted else program
+
+
+def _without_namesakes(program: MqlProgram, container: Container, grounding: Grounding) -> MqlProgram:
+    """Leave out that a field is there whose name the question uses for a kind of document: `city` for "the cities"."""
+    words = {stems(word) for _, _, word in unsaid_categories(frozenset(), container, grounding)}
+
+    def is_namesake(name: str, test: object) -> bool:
+        there = test in ({"$exists": True}, {"$ne": None}, {"$exists": True, "$ne": None})
+        return there and stems(name) in words
+
+    stages: list[Mapping[str, Any]] = []
+    for stage in program.stages:
+        if "$match" not in stage:
+            stages.append(stage)
+        elif kept := {k: v for k, v in stage["$match"].items() if not is_namesake(k, v)}:
+            stages.append({"$match": kept})
+    return replace(program, stages=tuple(stages))
 
 
 def without_missing(program: Program, grounding: Grounding) -> Program:

@@ -140,3 +140,31 @@ def test_the_kind_that_the_question_speaks_of_is_added_where_nothing_is_said_of_
     program = stated_categories(MqlProgram("places", tuple(stages)), grounding)
     assert isinstance(program, MqlProgram)
     assert list(program.stages) == [*([{"$match": {"kind": "airport"}}] if added else []), *stages]
+
+
+TOWNS = [{"_id": n, "kind": ("city", "airport")[n % 2], **({"city": f"C{n}"} if n % 2 else {})} for n in range(12)]
+NAMESAKES = catalog_of(container_of("places", TOWNS))
+
+
+@pytest.mark.parametrize(
+    ("question", "stage", "mended"),
+    [
+        ("Which codes do the cities have?", {"city": {"$exists": True}}, [{"$match": {"kind": "city"}}]),
+        ("Which codes do the cities have?", {"city": {"$ne": None}}, [{"$match": {"kind": "city"}}]),
+        ("Which codes does each city have?", {"city": {"$ne": None}}, [{"$match": {"city": {"$ne": None}}}]),
+        (
+            "Which cities have airports?",
+            {"city": {"$ne": None}},
+            [{"$match": {"kind": "airport"}}, {"$match": {"city": {"$ne": None}}}],
+        ),
+        ("Which codes do the cities have?", {"city": "C1"}, [{"$match": {"city": "C1"}}]),
+        ("How many places are there?", {"city": {"$ne": None}}, [{"$match": {"city": {"$ne": None}}}]),
+    ],
+)
+def test_a_plural_that_is_a_kind_of_document_is_not_the_field_of_that_name(question: str, stage: Any, mended: Any):
+    count = {"$count": "n"}
+    program = stated_categories(
+        MqlProgram("places", ({"$match": stage}, count)), Grounding(Question(question), NAMESAKES)
+    )
+    assert isinstance(program, MqlProgram)
+    assert list(program.stages) == [*mended, count]
