@@ -84,9 +84,9 @@ class EmbeddedServer:
             return self
         self.stop()
         arguments = [*(self._command or find_command()), *_arguments(self.storage), *self._options]
-        self._scratch = Path(tempfile.mkdtemp(prefix="groundql-embedded-"))
+        self._scratch = Path(tempfile.mkdtemp(prefix="groundql-embedded-")) if self.storage is None else None
         try:
-            self._process = _spawn(arguments, self._scratch)
+            self._process = _spawn(arguments, self._scratch or Path(tempfile.gettempdir()))
         except BaseException:
             self.stop()
             raise
