@@ -32,6 +32,7 @@ from groundql.languages.read import Parsed, claims_of, parse
 from groundql.languages.safety import admit
 from groundql.solvers.explain import explain
 from groundql.solvers.recipes import GATES, PROBES, SOLVERS
+from groundql.wiring import open_env
 
 UNREAD = frozenset({Code.FORBIDDEN, Code.MALFORMED, Code.UNKNOWN_OPERATOR})
 """What the safety check refuses is not sent to the engine at all."""
@@ -123,11 +124,15 @@ class Service:
             raise InputError(
                 f"there is no solver {solver or self.solver!r}", hint=f"choose one of: {', '.join(sorted(SOLVERS))}"
             )
-        meter, trace = Meter(budget or self.budget), trace or Trace()
-        model = self.open_model(meter, trace)
-        grounder = await self.grounder()
-        env = Env(self.database, model, grounder, limits or self.limits, meter, trace)
-        return _dated(await named(asked, env), grounder.catalog)
+        env = await open_env(
+            self.database,
+            self.open_model,
+            self.grounder,
+            limits=limits or self.limits,
+            budget=budget or self.budget,
+            trace=trace or Trace(),
+        )
+        return _dated(await named(asked, env), (await self.grounder()).catalog)
 
     async def describe(self, container: str = "", path: str = "", *, question: str = "", tokens: int = 6000) -> Profile:
         """Show the catalog and the path card: of the database, of one container, or of one path.

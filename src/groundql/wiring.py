@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,8 +12,9 @@ import anyio
 import anyio.to_thread
 
 from groundql.config import Settings
-from groundql.core.budget import Meter
-from groundql.core.ports import Model
+from groundql.core.budget import Budget, Meter
+from groundql.core.ports import Database, Env, Grounder, Model
+from groundql.core.rows import Limits
 from groundql.core.trace import Trace
 from groundql.databases.embedded import EmbeddedServer
 from groundql.databases.files import find_files
@@ -124,6 +125,24 @@ def solver_name(settings: Settings) -> str:
 def is_local(settings: Settings) -> bool:
     """Whether the model that is set runs on this machine, started by us."""
     return settings.model.split(":")[0] == "local"
+
+
+async def open_env(
+    database: Database,
+    open_model: Callable[[Meter, Trace], Model],
+    open_grounder: Callable[[], Awaitable[Grounder]],
+    *,
+    limits: Limits,
+    budget: Budget,
+    trace: Trace,
+) -> Env:
+    """Lay out all that a solver may touch for one question; a service and a measurement get theirs here alike.
+
+    Raises: what opening raises. The model comes first: that it has no key is told before a database is read.
+    """
+    meter = Meter(budget)
+    model = open_model(meter, trace)
+    return Env(database, model, await open_grounder(), limits, meter, trace)
 
 
 class ModelOpener:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from groundql.bench.case import CaseId
@@ -46,3 +46,48 @@ class Prediction:
     rounds: int = 0
     tries: tuple[Try, ...] = ()
     repeat: int = 0
+
+
+def to_record(prediction: Prediction) -> dict[str, Any]:
+    """Write a prediction as the JSON object that a run keeps; the first four fields are those of published ones."""
+    return {
+        "record_id": prediction.id.record_id,
+        "db_id": prediction.id.database,
+        "system": prediction.solver,
+        "MQL": prediction.mql,
+        "failure": prediction.failure,
+        "detail": prediction.detail,
+        "model": prediction.model,
+        "usage": asdict(prediction.usage),
+        "elapsed_s": round(prediction.elapsed_s, 3),
+        "rounds": prediction.rounds,
+        "tries": [asdict(tried) for tried in prediction.tries],
+        "repeat": prediction.repeat,
+    }
+
+
+def from_record(record: Mapping[str, Any]) -> Prediction:
+    """Read back what `to_record` wrote.
+
+    Raises: KeyError or TypeError for an object of another form.
+    """
+    usage: dict[str, Any] = dict(record.get("usage") or {})
+    tries: list[dict[str, Any]] = list(record.get("tries") or ())
+    return Prediction(
+        id=CaseId(str(record["db_id"]), int(record["record_id"])),
+        solver=str(record["system"]),
+        mql=record.get("MQL") or "",
+        failure=record.get("failure") or "",
+        detail=record.get("detail") or "",
+        model=record.get("model") or "",
+        usage=Usage(**usage),
+        elapsed_s=record.get("elapsed_s") or 0.0,
+        rounds=record.get("rounds") or 0,
+        tries=tuple(_try(tried) for tried in tries),
+        repeat=record.get("repeat") or 0,
+    )
+
+
+def _try(record: Mapping[str, Any]) -> Try:
+    fields: dict[str, Any] = {**record, "findings": tuple(record.get("findings", ()))}
+    return Try(**fields)

@@ -102,7 +102,7 @@ class GroundingStore:
                 yield held
             finally:
                 if held:
-                    _unlock(handle)
+                    unlock_file(handle)
 
     def _path(self, fingerprint: str) -> FilePath | None:
         found = sorted(self.folder.glob(f"*-{_checked(fingerprint)}.json.gz")) if self.folder.is_dir() else []
@@ -147,7 +147,7 @@ def _replace(path: FilePath, content: bytes) -> None:
 
 async def _wait_for(handle: IO[bytes], wait_s: float) -> bool:
     deadline = time.monotonic() + wait_s
-    while not _lock(handle):
+    while not lock_file(handle):
         if time.monotonic() >= deadline:
             return False
         await anyio.sleep(_POLL_S)
@@ -157,7 +157,8 @@ async def _wait_for(handle: IO[bytes], wait_s: float) -> bool:
 if sys.platform == "win32":
     import msvcrt
 
-    def _lock(handle: IO[bytes]) -> bool:
+    def lock_file(handle: IO[bytes]) -> bool:
+        """Take an open file's lock for this process, or say that another one has it."""
         try:
             handle.seek(0)
             msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)
@@ -165,19 +166,22 @@ if sys.platform == "win32":
             return False
         return True
 
-    def _unlock(handle: IO[bytes]) -> None:
+    def unlock_file(handle: IO[bytes]) -> None:
+        """Give an open file's lock free."""
         handle.seek(0)
         msvcrt.locking(handle.fileno(), msvcrt.LK_UNLCK, 1)
 
 else:
     import fcntl
 
-    def _lock(handle: IO[bytes]) -> bool:
+    def lock_file(handle: IO[bytes]) -> bool:
+        """Take an open file's lock for this process, or say that another one has it."""
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             return False
         return True
 
-    def _unlock(handle: IO[bytes]) -> None:
+    def unlock_file(handle: IO[bytes]) -> None:
+        """Give an open file's lock free."""
         fcntl.flock(handle, fcntl.LOCK_UN)
