@@ -1,0 +1,1 @@
+"""What programs are made of: operators, signatures, skeletons, complexity; slices and statistics drawn from them."""
