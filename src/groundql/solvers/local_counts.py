@@ -112,9 +112,13 @@ def _restricts_items(
 ) -> bool:
     """Tell whether the program or the question's own words, values and numbers pick among the items."""
     inside = any(Path(tuple(name.split("."))).starts_with(ref.path.parent) for s in matches for name in s["$match"])
-    found = (w for w in grounding.witnesses if w.container == container.name)
-    named = any((w.path / ENTRIES if w.is_key else w.path).starts_with(ref.path.parent) for w in found)
+    names = {stem for name in (container.name, *(f.path.dotted for f in container.fields)) for stem in stems(name)}
     said = str(matches)
+    found = (w for w in grounding.witnesses if w.container == container.name and str(w.stored) not in said)
+    named = any(
+        (w.path / ENTRIES if w.is_key else w.path).starts_with(ref.path.parent) and not set(stems(w.term)) <= names
+        for w in found
+    )
     return inside or named or any(n.text not in said for n in numbers_of(grounding.question.text))
 
 

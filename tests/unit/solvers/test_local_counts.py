@@ -79,6 +79,12 @@ def test_a_listing_of_the_items_is_counted_too(listed: list[Any]):
     assert stages_of(program) == [ONE, {"$unwind": "$rivers"}, {"$count": "count_rivers"}]
 
 
+def test_the_name_of_the_document_may_be_stored_among_its_items_too():
+    inside = (Witness("Land 2", "lands", Path.parse("rivers[]"), "Land 2"), LAND)
+    program = counted_items(MqlProgram("lands", (ONE, {"$count": "n"})), asked("How many rivers of Land 2?", *inside))
+    assert {"$unwind": "$rivers"} in stages_of(program)
+
+
 OFFICIAL = Witness("official", "lands", Path.parse("languages.<*>.status"), "official")
 
 
