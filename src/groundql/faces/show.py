@@ -16,8 +16,9 @@ from rich.markup import escape
 from rich.syntax import Syntax
 from rich.table import Table
 
-from groundql.core.answer import Answer, Evidence, Outcome, StageCount
+from groundql.core.answer import Answer, Candidate, Evidence, Outcome, StageCount
 from groundql.core.budget import Usage
+from groundql.core.counted import counted
 from groundql.core.finding import Finding
 from groundql.core.program import Program
 from groundql.core.rows import Rows
@@ -116,7 +117,7 @@ def show_answer(answer: Answer, form: Form, to: Console) -> None:
         show_program(answer.program, form, to)
         show_evidence(answer.evidence, to)
     if answer.outcome is Outcome.ABSTAINED:
-        to.print("[bold yellow]No answer: the readings of this question disagree.[/]")
+        to.print(f"[bold yellow]No answer: {_abstained(answer)}.[/]")
     elif answer.outcome is Outcome.FAILED:
         to.print("[bold red]No answer.[/]")
     for line in answer.diagnosis.splitlines():
@@ -128,16 +129,26 @@ def show_answer(answer: Answer, form: Form, to: Console) -> None:
 
 def show_readings(answer: Answer, form: Form, to: Console) -> None:
     """Write the readings between which nothing decides: each query, and the rows it begins with."""
-    shown: list[Program] = []
-    for candidate in answer.candidates:
-        program, rows = candidate.program, candidate.rows
-        if program is None or rows is None or not candidate.is_clean or program in shown:
-            continue
-        shown.append(program)
-        to.print(f"[bold]Reading {len(shown)}[/] ({candidate.form}), {rows_line(rows)}:")
+    for number, (program, rows, candidate) in enumerate(_readings(answer), start=1):
+        to.print(f"[bold]Reading {number}[/] ({candidate.form}), {rows_line(rows)}:")
         show_program(program, form, to)
         for record in rows.records[:READING_ROWS]:
             to.print(f"  {escape(clean(json.dumps(ejson(record), ensure_ascii=False), READING_CHARS))}")
+
+
+def _readings(answer: Answer) -> list[tuple[Program, Rows, Candidate]]:
+    """The different programs that passed their checks, with what they came to."""
+    shown: list[tuple[Program, Rows, Candidate]] = []
+    for candidate in answer.candidates:
+        program, rows = candidate.program, candidate.rows
+        if program is not None and rows is not None and candidate.is_clean and program not in [p for p, _, _ in shown]:
+            shown.append((program, rows, candidate))
+    return shown
+
+
+def _abstained(answer: Answer) -> str:
+    alone = len(_readings(answer)) == 1
+    return "only one reading of this question passed its checks" if alone else "the readings of this question disagree"
 
 
 def show_program(program: Program, form: Form, to: Console) -> None:
@@ -194,7 +205,7 @@ def cost_text(answer: Answer) -> str:
     usage = answer.usage
     money = "price unknown" if usage.cost_usd is None else f"{usage.cost_usd:.4f} USD"
     return (
-        f"{answer.model} · {answer.solver} · {usage.calls} calls, {_tokens(usage)}, {money} · "
+        f"{answer.model} · {answer.solver} · {counted(usage.calls, 'call')}, {_tokens(usage)}, {money} · "
         f"{answer.elapsed_s:.1f} s ({usage.model_s:.1f} s model, {usage.database_s:.1f} s database)"
     )
 
@@ -221,5 +232,6 @@ def rows_line(rows: Rows) -> str:
     """Say how many rows there are, and whether they are all."""
     count = len(rows.records)
     if rows.truncated:
-        return f"{count:,} rows shown, at least one more exists: the limit on {rows.truncated_by or 'rows'} was reached"
-    return f"{count:,} row{'' if count == 1 else 's'}"
+        limit = rows.truncated_by or "rows"
+        return f"{counted(count, 'row')} shown, at least one more exists: the limit on {limit} was reached"
+    return counted(count, "row")
