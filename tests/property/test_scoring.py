@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from bson import Decimal128, Int64, ObjectId
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundql.bench.scoring import columns, flow, matching, overrun, strict, tend_v1
@@ -43,6 +43,7 @@ ROWS = st.lists(st.lists(st.integers(0, 3), max_size=4).map(lambda row: tuple(so
 BETAS = st.sampled_from([0, 1, 2, 3, math.inf])
 
 
+@settings(max_examples=60)
 @given(RESULTS, st.booleans())
 def test_a_gold_is_right_by_itself(rows: list[dict[str, Any]], ordered: bool) -> None:
     verdict = tend_v1.judge(rows, rows, ordered=ordered)
@@ -51,6 +52,7 @@ def test_a_gold_is_right_by_itself(rows: list[dict[str, Any]], ordered: bool) ->
     assert (verdict.bucket, verdict.exf1) == (Bucket.CORRECT, 1.0)
 
 
+@settings(max_examples=60)
 @given(RESULTS, st.randoms())
 def test_without_order_any_order_is_right(rows: list[dict[str, Any]], chance: Any) -> None:
     shuffled = rows[:]
@@ -59,6 +61,7 @@ def test_without_order_any_order_is_right(rows: list[dict[str, Any]], chance: An
     assert strict.judge(Wanted.of(rows, ordered=False), shuffled).bucket is Bucket.CORRECT
 
 
+@settings(max_examples=60)
 @given(RESULTS)
 def test_other_names_are_right_by_both(rows: list[dict[str, Any]]) -> None:
     renamed = [{f"x{name}": value for name, value in row.items()} for row in rows]
@@ -66,6 +69,7 @@ def test_other_names_are_right_by_both(rows: list[dict[str, Any]]) -> None:
     assert strict.judge(Wanted.of(rows, ordered=True), renamed).bucket is Bucket.CORRECT
 
 
+@settings(max_examples=60)
 @given(RESULTS, RESULTS, st.booleans())
 def test_without_surplus_a_match_holds_both_ways(
     one: list[dict[str, Any]], other: list[dict[str, Any]], ordered: bool
@@ -79,6 +83,7 @@ def test_without_surplus_a_match_holds_both_ways(
     assert first.is_correct == second.is_correct
 
 
+@settings(max_examples=60)
 @given(RESULTS, RESULTS)
 def test_the_graded_figure_is_a_share_and_symmetric_under_tend_v1(
     one: list[dict[str, Any]], other: list[dict[str, Any]]
@@ -89,6 +94,7 @@ def test_the_graded_figure_is_a_share_and_symmetric_under_tend_v1(
     assert 0.0 <= strict.judge(Wanted.of(one, ordered=True), other).exf1 <= 1.0
 
 
+@settings(max_examples=60)
 @given(RESULTS, RESULTS)
 def test_what_is_right_in_order_is_right_without(one: list[dict[str, Any]], other: list[dict[str, Any]]) -> None:
     if tend_v1.judge(one, other, ordered=True).is_correct:

@@ -41,7 +41,7 @@ def overruns(
 
 @dataclass(slots=True)
 class _Chain:
-    """The published matching, row by row: who owns which predicted row, and how far each group was tried."""
+    """The published matching, row by row: which predicted rows fit which, and who owns them."""
 
     gold: Sequence[Row]
     predicted: Sequence[Row]
@@ -49,6 +49,7 @@ class _Chain:
     steps: Steps
     groups: dict[Row, list[int]] = field(default_factory=dict[Row, list[int]])
     members: list[list[int]] = field(default_factory=list[list[int]])
+    choices: dict[Row, list[int]] = field(default_factory=dict[Row, list[int]])
     owner: dict[int, int] = field(default_factory=dict[int, int])
 
     def __post_init__(self) -> None:
@@ -61,7 +62,7 @@ class _Chain:
 
     def seat(self, index: int, calls: int, bound: float) -> int:
         """Find a predicted row for a gold row. Return the deepest chain of calls; 0 when there is none or no time."""
-        tried = [0] * len(self.members)  # within one search the tried rows of a group are always its first ones
+        tried, ahead = set[int](), dict[Row, int]()
         waiting: list[tuple[int, int]] = [(index, -1)]
         deepest = 1
         while waiting:
@@ -69,7 +70,7 @@ class _Chain:
                 return len(waiting)
             if self.steps.count > bound:
                 return 0
-            position = self._next(waiting[-1][0], tried)
+            position = self._next(self.gold[waiting[-1][0]], tried, ahead)
             if position is None:
                 waiting.pop()
                 continue
@@ -81,12 +82,21 @@ class _Chain:
             deepest = max(deepest, len(waiting))
         return 0
 
-    def _next(self, index: int, tried: list[int]) -> int | None:
-        groups = self.groups[self.gold[index]]
-        self.steps.count += 1 + len(groups)
-        ahead = [(self.members[g][tried[g]], g) for g in groups if tried[g] < len(self.members[g])]
-        if not ahead:
+    def _next(self, row: Row, tried: set[int], ahead: dict[Row, int]) -> int | None:
+        """Return the first predicted row that fits and was not tried; `ahead` is how far each kind of row looked."""
+        choices, place = self._choices(row), ahead.get(row, 0)
+        start = place
+        while place < len(choices) and choices[place] in tried:
+            place += 1
+        self.steps.count += 1 + place - start
+        ahead[row] = place
+        if place == len(choices):
             return None
-        position, group = min(ahead)
-        tried[group] += 1
-        return position
+        tried.add(choices[place])
+        return choices[place]
+
+    def _choices(self, row: Row) -> list[int]:
+        if row not in self.choices:
+            self.choices[row] = sorted(position for group in self.groups[row] for position in self.members[group])
+            self.steps.count += len(self.choices[row])
+        return self.choices[row]

@@ -70,9 +70,9 @@ def test_a_thousand_different_rows_do_not_overrun_it() -> None:
 
 
 def test_equal_rows_among_others_overrun_it_when_their_chain_is_long_enough() -> None:
-    rows = [(i % 2,) for i in range(1600)]
-    assert not overruns(rows, rows)
-    assert overruns(rows, rows, calls=800)
+    rows = [(i % 2,) for i in range(400)]
+    assert not overruns(rows, rows, calls=201)
+    assert overruns(rows, rows, calls=200)
 
 
 def test_results_of_different_length_are_never_matched_and_overrun_nothing() -> None:
