@@ -34,6 +34,8 @@ _GZIP: Final = b"\x1f\x8b"
 _NOT_DATA: Final = (".metadata.json", "prelude.json")
 """What mongodump writes beside the data."""
 _CHUNK: Final = 1 << 16
+LONGEST_DOCUMENT: Final = 1 << 26
+"""Characters that no document takes: it has at most 16 MB as BSON, and its text a few times as many."""
 _OPTIONS: Final = JSONOptions(
     json_mode=JSONMode.RELAXED,
     tz_aware=False,
@@ -83,9 +85,10 @@ def find_files(path: Path, container: str = "") -> tuple[DataFile, ...]:
     return (_data_file(path, container),)
 
 
-def read_documents(file: DataFile) -> Iterator[Located]:
+def read_documents(file: DataFile, *, longest: int = LONGEST_DOCUMENT) -> Iterator[Located]:
     """Stream the documents of a file.
 
+    An object of `longest` characters or more cannot be a document; it is read as a database, document by document.
     Raises: LoadError naming the file and the line (or the document's number), with what is wrong there.
     """
     with _opened(file) as (stream, taken):
@@ -95,7 +98,7 @@ def read_documents(file: DataFile) -> Iterator[Located]:
             case "jsonl":
                 found = _lines(stream)
             case _:
-                found = _json(stream)
+                found = _json(stream, longest)
         place = ""
         try:
             for place, inner, document in found:
@@ -223,7 +226,7 @@ def _kind(value: Any) -> str:
             return f"a value of type {type(cast('object', value)).__name__}"
 
 
-def _json(stream: IO[bytes]) -> Found:
+def _json(stream: IO[bytes], longest: int) -> Found:
     text = _Text(stream)
     first = text.peek()
     if not first:
@@ -231,7 +234,11 @@ def _json(stream: IO[bytes]) -> Found:
     if first == "[":
         yield from _array(text)
         return
-    place, value = text.value()
+    try:
+        place, value = text.value(longest)
+    except _Longer:
+        yield from _collections(text)
+        return
     first_document = _document(value, place)
     if not text.peek():
         yield from _one_object(first_document, place)
@@ -243,17 +250,43 @@ def _json(stream: IO[bytes]) -> Found:
 
 
 def _array(text: _Text) -> Found:
+    for place, document in _items(text):
+        yield place, "", document
+    if text.peek():
+        raise Wrong(text.place, "something follows the array")
+
+
+def _items(text: _Text) -> Iterator[tuple[str, Document]]:
     text.take("[")
     if text.peek() != "]":
         while True:
             place, value = text.value()
-            yield place, "", _document(value, place)
+            yield place, _document(value, place)
             if text.peek() != ",":
                 break
             text.take(",")
     text.take("]")
+
+
+def _collections(text: _Text) -> Found:
+    """Read an object that is too long for a document, and so must be a whole database, collection by collection."""
+    seen: set[str] = set()
+    closing = "{"
+    while closing != "}":
+        text.take(closing)
+        place, name = text.value()
+        if not isinstance(name, str) or name in seen:
+            raise twice(place, shown(name)) if name in seen else Wrong(place, f"a name is due, found {_kind(name)}")
+        seen.add(name)
+        text.take(":")
+        if text.peek() != "[":
+            raise Wrong(text.place, f"the object is too long for a document, and {shown(name)} is no collection")
+        for number, (_, document) in enumerate(_items(text), 1):
+            yield f"document {number} of {name!r}", name, document
+        closing = "," if text.peek() == "," else "}"
+    text.take("}")
     if text.peek():
-        raise Wrong(text.place, "something follows the array")
+        raise Wrong(text.place, "something follows the database")
 
 
 def _one_object(document: Document, place: str) -> Found:
@@ -276,6 +309,10 @@ def _is_database(document: Document) -> bool:
 _LONGEST_TOKEN: Final = 400
 """Longer than any number or escape that a chunk may cut in two."""
 _BLANK: Final = re.compile(r"[ \t\n\r]*")
+
+
+class _Longer(Exception):
+    """Report a value that does not end within the characters allowed; nothing of it is taken."""
 
 
 class _Text:
@@ -308,8 +345,11 @@ class _Text:
             raise Wrong(self.place, f"not JSON: expected {character!r}, found {found or 'the end of the file'}")
         self._advance(self._at + 1)
 
-    def value(self) -> tuple[str, Any]:
-        """Read one value; returns the place where it begins and the value."""
+    def value(self, longest: int | None = None) -> tuple[str, Any]:
+        """Read one value; returns the place where it begins and the value.
+
+        Raises: _Longer when it does not end within `longest` characters.
+        """
         self.peek()
         place = self.place
         while True:
@@ -319,6 +359,8 @@ class _Text:
                     self._advance(end)
                     return place, value
             except JSONDecodeError as error:
+                if longest is not None and len(self._buffer) - self._at >= longest:
+                    raise _Longer from None
                 # Read twice as much before the next try, so that a large value costs a constant factor only.
                 if self._is_final(error) or not self._more(max(_CHUNK, len(self._buffer) - self._at)):
                     line = self._line + self._buffer.count("\n", self._at, error.pos)
