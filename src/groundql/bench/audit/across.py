@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, Final, cast
-
-from bson import json_util
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Final
 
 from groundql.bench.audit.remark import Check, Level, Remark
 from groundql.bench.case import CaseId, Gold
 from groundql.bench.scoring.forbidden import token_in
+from groundql.bench.shape.signature import signature, skeleton
 from groundql.core.program import MqlProgram
 from groundql.grounding.words import fold
 
@@ -59,41 +56,3 @@ def _repeated(marked: Iterable[tuple[CaseId, Hashable]]) -> Iterable[tuple[CaseI
             yield case, first[mark]
         else:
             first[mark] = case
-
-
-def signature(program: MqlProgram) -> str:
-    """Hash a program so that spelling does not count: keys sorted, numbers to 12 places. Source: TEND, signatures"""
-    return _hash([program.container, _plain(list(program.stages))])
-
-
-def skeleton(program: MqlProgram) -> str:
-    """Hash a program's form: operators and arities, with every name and constant blanked. Source: TEND, skeletons"""
-    return _hash([[next(iter(stage), "") for stage in program.stages], _blanked(list(program.stages))])
-
-
-def _hash(form: Any) -> str:
-    text = json.dumps(form, sort_keys=True, ensure_ascii=False, default=json_util.default)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _plain(node: Any) -> Any:
-    if isinstance(node, Mapping):
-        return {key: _plain(value) for key, value in cast("Mapping[str, Any]", node).items()}
-    if isinstance(node, list | tuple):
-        return [_plain(part) for part in cast("Sequence[Any]", node)]
-    return round(node, 12) if isinstance(node, float) else node
-
-
-def _blanked(node: Any) -> Any:
-    if isinstance(node, Mapping):
-        pairs = cast("Mapping[str, Any]", node).items()
-        return sorted(
-            ([key if key.startswith("$") else "field", _blanked(value)] for key, value in pairs), key=json.dumps
-        )
-    if isinstance(node, list | tuple):
-        return [_blanked(part) for part in cast("Sequence[Any]", node)]
-    if isinstance(node, str):
-        return "variable" if node.startswith("$$") else "path" if node.startswith("$") else "text"
-    if isinstance(node, bool) or node is None:
-        return "flag" if node is not None else "null"
-    return "number"

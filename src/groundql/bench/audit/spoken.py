@@ -20,8 +20,9 @@ async def is_spoken(value: str, ground: Ground) -> bool:
     """Tell whether the question names a value by what stands beside it in the data."""
     if any(str(w.stored) == value for w in ground.grounding.witnesses):
         return True
-    for container, path in list(_places(value, ground))[:_MOST_PATHS]:
-        ran = await ground.run([{"$match": {path.dotted: value}}, {"$limit": _MOST_DOCUMENTS}], container)
+    for container, paths in _places(value, ground):
+        any_of = [{path.dotted: value} for path in paths[:_MOST_PATHS]]
+        ran = await ground.run([{"$match": {"$or": any_of}}, {"$limit": _MOST_DOCUMENTS}], container)
         for document in ran.records:
             for holder in _holders(document, value):
                 if any(ground.stated.has_text(name) for name in _names(holder, value)):
@@ -29,12 +30,13 @@ async def is_spoken(value: str, ground: Ground) -> bool:
     return False
 
 
-def _places(value: str, ground: Ground) -> Iterator[tuple[str, Path]]:
-    """The paths of texts that hold the value, or may: few different long texts would be listed."""
+def _places(value: str, ground: Ground) -> Iterator[tuple[str, list[Path]]]:
+    """The paths of texts, by container, that hold the value, or may: few different long texts would be listed."""
     for container in ground.grounding.catalog.containers:
-        for field in container.fields:
-            if Kind.STRING in field.kind_set and _is_reachable(field.path) and _may_hold(field, value):
-                yield container.name, field.path
+        fields = (f for f in container.fields if Kind.STRING in f.kind_set and _is_reachable(f.path))
+        paths = [f.path for f in fields if _may_hold(f, value)]
+        if paths:
+            yield container.name, paths
 
 
 def _may_hold(field: Field, value: str) -> bool:

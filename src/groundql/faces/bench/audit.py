@@ -39,12 +39,11 @@ def audit(
 ) -> int:
     """Audit a suite's golds: executed, read against the data, and held against the words of their questions."""
     chosen = _open(suite, databases, records, limit)
-    with Live(err, quiet=quiet) as live:
-        audits = anyio.run(_audit, chosen, db, load_settings().settings, live, mutants)
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
-        lines = (json.dumps(a.to_record(), ensure_ascii=False) + "\n" for a in audits)
-        out.write_text("".join(lines), encoding="utf-8")
+        out.write_text("", encoding="utf-8")
+    with Live(err, quiet=quiet) as live:
+        audits = anyio.run(_audit, chosen, db, load_settings().settings, live, mutants, out)
     show_rows([row for a in audits for row in _rows(a)], COLUMNS, output)
     _summarise(audits)
     return 0 if all(a.is_sound for a in audits) else 1
@@ -68,13 +67,18 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-async def _audit(suite: Suite, server: str, settings: Settings, live: Live, mutants: bool) -> list[Audit]:
+async def _audit(
+    suite: Suite, server: str, settings: Settings, live: Live, mutants: bool, out: Path | None
+) -> list[Audit]:
     audits: list[Audit] = []
     async with Host(suite, settings, server, on_load=live.loading) as host:
         auditor = Auditor(suite, host, mutants)
         for number, case in enumerate(suite.cases, 1):
             live.say(f"auditing {case.id}, {number:,} of {len(suite.cases):,} tasks")
             audits.append(await auditor.audit(case))
+            if out is not None:
+                with out.open("a", encoding="utf-8") as lines:
+                    lines.write(json.dumps(audits[-1].to_record(), ensure_ascii=False) + "\n")
     return audits
 
 
