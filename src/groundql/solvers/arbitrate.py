@@ -10,6 +10,7 @@ from bson import json_util
 
 from groundql.core.answer import Candidate, Grounding, Question
 from groundql.core.chat import Message, ModelRequest
+from groundql.core.counted import counted
 from groundql.core.ports import Choice, Env
 from groundql.errors import ModelError
 from groundql.grounding.card import Card, write_card
@@ -106,7 +107,7 @@ def _reading(n: int, groups: Sequence[Sequence[Candidate]], leaders: Sequence[Ca
     others = frozenset(row_key(r) for o in leaders if o is not leader and o.rows for r in o.rows.records)
     only = [r for r in rows if row_key(r) not in others]
     program = write(leader.program, "shell") if leader.program else ""
-    lines = [f"Result {letters[n]} ({len(groups[n])} attempt(s), {len(rows)} rows)"]
+    lines = [f"Result {letters[n]} ({counted(len(groups[n]), 'attempt')}, {counted(len(rows), 'row')})"]
     lines.append(program if n == 0 else _difference(leaders[0], program, letters))
     lines.append(f"Rows only here: {len(only)}, for instance" if only else "No row that the others lack.")
     lines += [clean(json_util.dumps(row), ROW_CHARS) for row in (only or list(rows))[:ROWS_SHOWN]]

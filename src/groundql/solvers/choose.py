@@ -11,6 +11,7 @@ from typing import Any, Final
 from bson import Decimal128, json_util
 
 from groundql.core.answer import Candidate, Grounding, Question
+from groundql.core.counted import counted
 from groundql.core.ports import Choice, Env
 
 ORDER_WORDS: Final = re.compile(
@@ -134,4 +135,5 @@ def vote_text(groups: Sequence[Sequence[Candidate]], attempts: int) -> str:
     if len(groups) == 1:
         return f"{len(groups[0])} of {attempts} attempts, independent of each other, came to these rows"
     against = len(groups) - 1
-    return f"{len(groups[0])} of {attempts} attempts came to these rows; {against} other result(s) stood against them"
+    others = counted(against, "other result")
+    return f"{len(groups[0])} of {attempts} attempts came to these rows; {others} stood against them"
