@@ -299,6 +299,14 @@ def test_an_abstention_shows_both_readings() -> None:
     assert '"by name"' in text
 
 
+def test_an_abstention_with_one_reading_claims_no_disagreement() -> None:
+    one = Candidate(MqlProgram("items", ({"$count": "n"},)), rows=Rows(({"n": 2},)), form="query")
+    answer = Answer(Outcome.ABSTAINED, Question("how many?"), candidates=(one, Candidate(None, form="pipeline")))
+    written = io.StringIO()
+    show_answer(answer, "shell", Console(file=written, soft_wrap=True))
+    assert "No answer: only one reading of this question passed its checks." in written.getvalue()
+
+
 def test_stored_text_cannot_control_a_terminal(command: CommandLine, fresh_database: Any, mongo_uri: str) -> None:
     name = "evil\x1b[31m"
     fresh_database[name].insert_many([{"_id": n, "key\x1b[2J": n, "kind": "Red\x1b[2J\nrow"} for n in range(3)])
