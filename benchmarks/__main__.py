@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 
 def main() -> int:
     codes = []
-    for script in ("flow.py", "ask_overhead.py"):
+    for script in ("flow.py", "ask_overhead.py", "scoring.py"):
         print(f"== benchmarks/{script}", flush=True)
         codes.append(subprocess.run([sys.executable, str(HERE / script)], check=False).returncode)
     return max(codes)
