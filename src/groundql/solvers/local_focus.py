@@ -74,11 +74,10 @@ def _containers(grounding: Grounding, relevance: Relevance) -> list[Container]:
     """The likely containers; one that holds only a part of the question's words that the best one holds is none."""
     best = max(relevance.containers.values(), default=0.0)
     counted = counted_container(grounding) or holding_container(grounding)
-    if counted is not None:
-        return [c for c in grounding.catalog.containers if c.name == counted]  # a program over another one is blocked
     ranked = [name for name in relevance.ranked() if relevance.containers[name] >= best * NEAR_SHARE]
     first = next(iter(ranked), "")
     ranked = sorted(ranked, key=lambda name: not _is_summarised(name, first, relevance, grounding))
+    ranked = [*([counted] if counted else []), *(name for name in ranked if name != counted)]
     words = {name: {w.term for w in grounding.witnesses if w.container == name} for name in ranked}
     ranked = [name for n, name in enumerate(ranked) if n == 0 or not words[name] < words[ranked[0]]]
     found = [grounding.catalog.get(name) for name in ranked[:MOST_CONTAINERS]]
