@@ -60,7 +60,8 @@ async def work_on(
     with Journal(folder) as journal:
         stored = read_manifest(folder)
         manifest = new_manifest(plan, fingerprint, [c.id for c in cases])
-        manifest = _continued(stored, manifest, folder) if stored else manifest
+        if stored and (journal.done or stored.made_with == manifest.made_with):
+            manifest = _continued(stored, manifest, folder)
         if journal.repaired and parts.remark:
             parts.remark(
                 f"{journal.repaired} damaged lines were taken out of the predictions; their tasks are done again"

@@ -17,6 +17,7 @@ from groundql.bench.datasets import open_suite
 from groundql.bench.hosts import Host
 from groundql.bench.running.batch import BatchFolder
 from groundql.bench.running.calls import OpenModel, limited_calls, seeded_calls
+from groundql.bench.running.journal import read_predictions
 from groundql.bench.running.manifest import Manifest, read_manifest
 from groundql.bench.running.plan import Plan, Terms, differences
 from groundql.bench.running.progress import Board
@@ -27,7 +28,7 @@ from groundql.bench.running.shard import cases_of, read_shard
 from groundql.bench.running.suspending import BatchDesk
 from groundql.config import Settings, load_settings
 from groundql.databases.uri import HIDDEN
-from groundql.errors import GroundQLError, InputError, ModelUnset
+from groundql.errors import GroundQLError, InputError
 from groundql.faces.options import Output, Quiet
 from groundql.faces.progress import Live
 from groundql.faces.show import Format, console, safe, show_rows
@@ -78,7 +79,9 @@ def run(
     )  # fmt: skip
     stored = read_manifest(out)
     settings = load_settings().settings
-    plan = _resumed(stored, given, out) if stored else _new_plan(given, settings)
+    # nothing was handed in yet: whoever mistyped the model may begin anew
+    goes_on = stored is not None and ("suite" not in given or bool(read_predictions(out)))
+    plan = _resumed(stored, given, out) if stored and goes_on else _new_plan(given, settings)
     terms = _terms(stored, plan, concurrency, budget_usd, budget_tokens, db)
     with Live(err, quiet=quiet) as live:
         ended = anyio.run(partial(_work, out, plan, terms, _bounded(settings, plan), live, quiet))
@@ -276,8 +279,7 @@ def _finish(ended: Ended, out: Path) -> int:
 
 
 def _stopped(error: GroundQLError, out: Path) -> GroundQLError:
-    """Tell how to go on as well, where the error has a word on what to do first."""
-    if not isinstance(error, (InputError, ModelUnset)) or not error.hint:
-        error.hint = f"{error.hint}; then go on: " if error.hint else "go on: "
-        error.hint += f"groundql bench run --out {out}"
+    """Tell how to go on as well, after what the error says is to be done first."""
+    lead = f"{error.hint}; then" if error.hint else "go on with"
+    error.hint = f"{lead}: groundql bench run --out {out}"
     return error
