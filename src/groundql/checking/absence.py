@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from groundql.checking.asking import PROBE_LIMITS, ask_rows
 from groundql.core.answer import Candidate, Grounding
 from groundql.core.finding import Code, Finding
-from groundql.core.path import ENTRIES
+from groundql.core.path import ENTRIES, ITEMS
 from groundql.core.ports import Env
-from groundql.core.program import Comparison, MqlProgram, Read, ReadStatus
+from groundql.core.program import MqlProgram, Read, ReadStatus
 from groundql.core.rows import Limits
 
 LOOK: Final = Limits(rows=1, elapsed_s=5.0, read_bytes=PROBE_LIMITS.read_bytes)
@@ -45,47 +45,42 @@ def _doubtful(finding: Finding, candidate: Candidate) -> Read | None:
 
 async def _occurs(read: Read, env: Env) -> bool | None:
     """Whether any document holds the path; None when it cannot be asked as a dotted name."""
-    if read.path is None or ENTRIES in read.path.steps:
+    name = _dotted(read)
+    return await holds(read.container, None if name is None else {name: {"$exists": True}}, env)
+
+
+def look_for(read: Read, values: Sequence[Any], *, of_keys: bool = False) -> Mapping[str, Any] | None:
+    """Write the condition that finds any of the values where a read looks: among a map's keys, for a read of these.
+
+    Shape: None where no dotted name reaches the place.
+    """
+    name = _dotted(read)
+    if name is None:
         return None
-    look = MqlProgram(
-        read.container, ({"$match": {read.path.dotted: {"$exists": True}}}, {"$limit": 1}, {"$project": {"_id": 1}})
-    )
-    rows = await ask_rows(look, env, LOOK)
-    return None if rows is None else bool(rows)
+    if not of_keys:
+        return {name: {"$in": [*values]}}
+    keys = [v for v in values if isinstance(v, str) and _is_reachable(v)]
+    return {"$or": [{f"{name}.{key}": {"$exists": True}} for key in keys]} if len(keys) == len(values) else None
 
 
-async def confirm_values(
-    findings: Sequence[Finding], candidate: Candidate, grounding: Grounding, env: Env
-) -> Sequence[Finding]:
-    """Drop each finding about a value that some document does hold at the path it is compared with."""
-    confirmed: list[Finding] = []
-    for finding in findings:
-        comparison = _doubtful_value(finding, candidate)
-        found = await _holds(comparison, env) if comparison is not None else False
-        if not found:
-            confirmed.append(replace(finding, blocking=finding.blocking and found is not None))
-    return confirmed
-
-
-VALUE_CODES: Final = frozenset({Code.VALUE_ABSENT, Code.VALUE_ELSEWHERE, Code.STORED_FORM})
-
-
-def _doubtful_value(finding: Finding, candidate: Candidate) -> Comparison | None:
-    if finding.code not in VALUE_CODES or not finding.blocking:
+def _dotted(read: Read) -> str | None:
+    """The dotted name of a read's stored place, its map keys as the program names them."""
+    if read.path is None:
         return None
-    at = (finding.place, finding.path)
-    return next((c for c in candidate.claims.comparisons if (c.place, c.read.text) == at), None)
+    keys = iter(read.keys)
+    steps = [next(keys, None) if step is ENTRIES else step for step in read.path.steps if step is not ITEMS]
+    names = [step for step in steps if isinstance(step, str) and _is_reachable(step)]
+    return ".".join(names) if names and len(names) == len(steps) else None
 
 
-async def _holds(comparison: Comparison, env: Env) -> bool | None:
-    """Whether any document holds what is compared; None when it cannot be asked as a dotted name."""
-    path, value = comparison.read.path, comparison.value
-    if path is None or ENTRIES in path.steps:
+def _is_reachable(name: str) -> bool:
+    """Whether a dotted name can hold this name as one of its steps."""
+    return bool(name) and "." not in name and not name.startswith("$")
+
+
+async def holds(container: str, look: Mapping[str, Any] | None, env: Env) -> bool | None:
+    """Whether any document meets a condition; None when it cannot be asked."""
+    if look is None:
         return None
-    values: list[Any] = [*cast("list[Any]", value)] if isinstance(value, list | tuple) else [value]
-    look = MqlProgram(
-        comparison.read.container,
-        ({"$match": {path.dotted: {"$in": values}}}, {"$limit": 1}, {"$project": {"_id": 1}}),
-    )
-    rows = await ask_rows(look, env, LOOK)
+    rows = await ask_rows(MqlProgram(container, ({"$match": look}, {"$limit": 1}, {"$project": {"_id": 1}})), env, LOOK)
     return None if rows is None else bool(rows)

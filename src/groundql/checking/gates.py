@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from groundql.checking.absence import confirm_absent, confirm_values
+from groundql.checking.absence import confirm_absent, holds
 from groundql.checking.kinds import kind_findings
 from groundql.checking.nearest import nearest_names
 from groundql.checking.paths import path_findings
-from groundql.checking.values import value_findings
+from groundql.checking.values import Doubt, unused_findings, value_doubts
 from groundql.core.answer import Candidate, Grounding
 from groundql.core.finding import Code, Finding
 from groundql.core.ports import Check, Env
@@ -19,6 +21,8 @@ from groundql.grounding.terms import LimitAsk, NumberTerm, limits_of, thresholds
 
 Rule: TypeAlias = Callable[[Claims, Grounding], Sequence[Finding]]
 WHOLE: Final = Place(-1)
+MOST_ASKED: Final = 8
+"""Lookups of values for one program: beyond these a doubt that only the database could settle is not told."""
 
 
 def lift(rule: Rule) -> Check:
@@ -56,18 +60,29 @@ def number_findings(claims: Claims, grounding: Grounding) -> list[Finding]:
             nearest=(_plain(term.number),),
             blocking=False,
         )
-        for term in thresholds_of(grounding.question.text)
+        for term in _thresholds(grounding.question.text)
         if not _is_said(term, said)
     ]
 
 
 def limit_findings(claims: Claims, grounding: Grounding) -> list[Finding]:
     """Compare the number of rows the question asks for with the program's limits."""
-    asks = [ask for ask in limits_of(grounding.question.text) if not ask.implied]
+    asks = [ask for ask in _limits(grounding.question.text) if not ask.implied]
     kept = {*claims.numbers, *(count for _, count in claims.limits)}
     if not asks or any(ask.number in kept for ask in asks):
         return []
     return [_limit_finding(asks[0], claims)]
+
+
+@lru_cache(maxsize=64)
+def _thresholds(question: str) -> tuple[NumberTerm, ...]:
+    """A question's thresholds: every draft for it is checked against the same ones."""
+    return tuple(thresholds_of(question))
+
+
+@lru_cache(maxsize=64)
+def _limits(question: str) -> tuple[LimitAsk, ...]:
+    return tuple(limits_of(question))
 
 
 def _limit_finding(ask: LimitAsk, claims: Claims) -> Finding:
@@ -132,8 +147,29 @@ async def path_gate(candidate: Candidate, grounding: Grounding, env: Env) -> Seq
 
 
 async def value_gate(candidate: Candidate, grounding: Grounding, env: Env) -> Sequence[Finding]:
-    """Check literals against the stored values; what would block is looked up first."""
-    return await confirm_values(value_findings(candidate.claims, grounding), candidate, grounding, env)
+    """Check literals against the stored values; what a list does not prove, or what would block, is looked up first."""
+    claims = candidate.claims
+    return [
+        *await _settled(value_doubts(claims, grounding), env),
+        *unused_findings(claims, grounding),
+    ]
+
+
+async def _settled(doubts: Sequence[Doubt], env: Env) -> list[Finding]:
+    """Keep what the database agrees with; where it cannot be asked, only what a complete list says, and softened."""
+    settled: list[Finding] = []
+    asked = 0
+    for doubt in doubts:
+        if doubt.is_proven and not doubt.finding.blocking:
+            settled.append(doubt.finding)
+            continue
+        asked += 1
+        found = await holds(doubt.container, doubt.look, env) if asked <= MOST_ASKED else None
+        if found is False:
+            settled.append(doubt.finding)
+        elif found is None and doubt.is_proven:
+            settled.append(replace(doubt.finding, blocking=False))
+    return settled
 
 
 kind_gate = lift(kind_findings)

@@ -11,6 +11,7 @@ from typing import Any, Final
 from bson import Decimal128, ObjectId
 
 from groundql.checking.values import comparison_decides
+from groundql.checking.wording import kind_names, shown
 from groundql.core.answer import Grounding
 from groundql.core.finding import Code, Finding
 from groundql.core.kind import EVERY, NOTHING, NUMBERS, Kind
@@ -64,7 +65,7 @@ def _grouped(read: Read) -> Finding | None:
 
 
 def _group_finding(code: Code, read: Read, message: str, nearest: tuple[str, ...]) -> Finding:
-    evidence = f"stored as {_names(read.kinds - NOTHING)}"
+    evidence = f"stored as {kind_names(read.kinds - NOTHING)}"
     return Finding(code, message, read.place, read.text, evidence, nearest, blocking=False)
 
 
@@ -101,7 +102,7 @@ def _array_finding(comparison: Comparison, held: frozenset[Kind]) -> Finding | N
         f"{comparison.read.text!r} is an array here; {shown(comparison.value)} is compared with the array itself",
         comparison.place,
         path=comparison.read.text,
-        evidence=f"stored as {_names(held)}",
+        evidence=f"stored as {kind_names(held)}",
         nearest=("$unwind it first", "$filter or $anyElementTrue over its items", "$arrayElemAt for one item"),
         blocking=False,
     )
@@ -116,14 +117,10 @@ def _mismatch(comparison: Comparison, held: frozenset[Kind]) -> Finding:
         f"{comparison.read.text!r} {comparison.operator} {shown(comparison.value)} compares different kinds",
         comparison.place,
         path=comparison.read.text,
-        evidence=f"stored as {_names(held)}",
+        evidence=f"stored as {kind_names(held)}",
         nearest=_right_forms(comparison.value, held),
         blocking=proven,
     )
-
-
-def _names(kinds: frozenset[Kind]) -> str:
-    return ", ".join(sorted(k.value for k in kinds))
 
 
 def _right_forms(value: Any, held: frozenset[Kind]) -> tuple[str, ...]:
@@ -154,10 +151,3 @@ def _as_text(value: Any) -> str:
     if isinstance(value, dt.datetime):
         value = value.date().isoformat() if value.time() == dt.time() else value.isoformat()
     return f'a string: "{value}"' if isinstance(value, str | int | float) else "a string"
-
-
-def shown(value: Any) -> str:
-    """Show a literal as it would be written."""
-    if isinstance(value, dt.datetime):
-        return f'ISODate("{value.isoformat()}")'
-    return repr(value)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
+from groundql.checking.absence import look_for
 from groundql.checking.nearest import nearest_names
+from groundql.checking.wording import shown
 from groundql.core.answer import Grounding
 from groundql.core.catalog import Container, Field, KeySpace, Witness
 from groundql.core.finding import Code, Finding
@@ -18,30 +20,69 @@ from groundql.grounding.fence import fence_text, fence_value
 from groundql.grounding.words import fold
 
 EXACT: Final = frozenset({"$eq", "$in", "$all"})
+NEGATED: Final = frozenset({"$ne", "$nin"})
+"""Excluding what is not there changes nothing, unless it is there in another spelling."""
 MOST_SHOWN: Final = 3
 VALUE_CHARS: Final = 120
 """How much of a stored value is shown, behind the fence that keeps it from being read as anything but a value."""
 Scalar: TypeAlias = str | bool | int | float
 
 
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A finding about compared values, with the question that settles it.
+
+    `look` is what a `$match` asks the container to find any of the values where they are compared; None where no
+    dotted name reaches them. `is_proven` says that the value list is complete, so that nothing needs to be asked.
+    """
+
+    finding: Finding
+    container: str
+    look: Mapping[str, Any] | None
+    is_proven: bool
+
+
 def value_findings(claims: Claims, grounding: Grounding) -> list[Finding]:
-    """Check every literal that a filter compares, then every value that the question insists on."""
-    compared = [f for c in claims.comparisons for f in _compared(c, grounding)]
-    return [*compared, *_unused(claims, grounding)]
+    """Check every literal that a filter compares against complete lists, then every value the question insists on."""
+    doubts = value_doubts(claims, grounding)
+    return [*(d.finding for d in doubts if d.is_proven), *unused_findings(claims, grounding)]
 
 
-def _compared(comparison: Comparison, grounding: Grounding) -> Iterable[Finding]:
+def value_doubts(claims: Claims, grounding: Grounding) -> list[Doubt]:
+    """Doubt every literal that a filter compares and that was not seen where it is compared."""
+    return [d for c in claims.comparisons for d in _compared(c, grounding)]
+
+
+def _compared(comparison: Comparison, grounding: Grounding) -> Iterable[Doubt]:
     read = comparison.read
     container = grounding.catalog.get(read.container)
-    if comparison.operator not in EXACT or read.status is not ReadStatus.STORED or container is None or not read.path:
+    if comparison.operator not in EXACT | NEGATED or read.status is not ReadStatus.STORED:
         return
-    field = _keys_field(container, read) or _value_field(container, read.path)
+    if container is None or not read.path:
+        return
+    keys = _keys_field(container, read)
+    field = keys or _value_field(container, read.path)
     values = list(_scalars_of(comparison.value))
-    judged = [_judge(value, comparison, field, container, grounding.witnesses) for value in values]
-    found = [f for f in judged if f is not None]
+    judged = [(v, _judge(v, comparison, field, container, grounding.witnesses)) for v in values]
+    found = [(v, f) for v, f in judged if f is not None]
     # one stored member is enough for a list to match, and one branch for an $or
-    proves = comparison_decides(comparison) and len(found) == len(values)
-    yield from (f if proves else replace(f, blocking=False) for f in found)
+    proves = comparison_decides(comparison) and len(found) == len(values) and comparison.operator in EXACT
+    for members, finding in _gathered(found, comparison, field):
+        stands = finding if proves else replace(finding, blocking=False)
+        is_proven = field is not None and field.complete
+        yield Doubt(stands, container.name, look_for(read, members, of_keys=keys is not None), is_proven)
+
+
+def _gathered(
+    found: Sequence[tuple[Scalar, Finding]], comparison: Comparison, field: Field | None
+) -> Iterable[tuple[tuple[Scalar, ...], Finding]]:
+    """Say all members of a list that no document holds in one finding."""
+    absent = tuple(value for value, finding in found if finding.code is Code.VALUE_ABSENT)
+    is_list = len(absent) > 1 and field is not None
+    yield from (((v,), f) for v, f in found if not (is_list and f.code is Code.VALUE_ABSENT))
+    if is_list and field is not None:
+        blocking = all(f.blocking for _, f in found if f.code is Code.VALUE_ABSENT)
+        yield absent, _absent_members(absent, comparison, field, proven=blocking)
 
 
 def comparison_decides(comparison: Comparison) -> bool:
@@ -89,14 +130,17 @@ def _value_field(container: Container, path: Path) -> Field | None:
 def _judge(
     value: Scalar, comparison: Comparison, field: Field | None, container: Container, witnesses: Sequence[Witness]
 ) -> Finding | None:
+    is_negated = comparison.operator in NEGATED
     if not isinstance(value, str):
-        return _judge_plain(value, comparison, field, container)
+        return None if is_negated else _judge_plain(value, comparison, field, container)
     stored = _stored_here(field, container, witnesses)
     if value in stored:
         return None
     same = sorted(s for s in stored if fold(s) == fold(value))
     if same:
         return _stored_form(value, same, comparison)
+    if is_negated:
+        return None
     if field is None or not field.complete:
         return _elsewhere(value, comparison, witnesses, proven=False)
     found = _elsewhere(value, comparison, witnesses, proven=container.is_exhaustive)
@@ -137,7 +181,7 @@ def _stored_here(field: Field | None, container: Container, witnesses: Sequence[
 def _stored_form(value: str, same: Sequence[str], comparison: Comparison) -> Finding:
     return Finding(
         Code.STORED_FORM,
-        f"{value!r} is not how {comparison.read.text!r} stores it",
+        f"{shown(value)} is not how {comparison.read.text!r} stores it",
         comparison.place,
         path=comparison.read.text,
         evidence="stored in another spelling",
@@ -153,7 +197,7 @@ def _elsewhere(value: str, comparison: Comparison, witnesses: Sequence[Witness],
     places = tuple(describe_witness(w) for w in where[:MOST_SHOWN])
     return Finding(
         Code.VALUE_ELSEWHERE,
-        f"{value!r} was not found at {comparison.read.text!r} in {comparison.read.container}",
+        f"{shown(value)} was not found at {comparison.read.text!r} in {comparison.read.container}",
         comparison.place,
         path=comparison.read.text,
         evidence="it is stored elsewhere",
@@ -166,12 +210,29 @@ def _absent(value: Scalar, field: Field, comparison: Comparison, *, proven: bool
     values = [fence_value(v, VALUE_CHARS) for v in field.values]
     return Finding(
         Code.VALUE_ABSENT,
-        f"no document holds {value!r} at {comparison.read.text!r}",
+        f"no document holds {shown(value)} at {comparison.read.text!r}",
         comparison.place,
         path=comparison.read.text,
         evidence=f"all {len(values)} stored values are known",
         nearest=nearest_names(str(value), values) or tuple(values[:MOST_SHOWN]),
         blocking=proven and comparison.is_filter,
+    )
+
+
+def _absent_members(absent: Sequence[Scalar], comparison: Comparison, field: Field, *, proven: bool) -> Finding:
+    """Name the members of a list that no document holds, each with the stored value nearest to it."""
+    named, more = absent[:MOST_SHOWN], len(absent) - MOST_SHOWN
+    texts = [shown(v) for v in named] + ([f"{more} more"] if more > 0 else [])
+    values = [fence_value(v, VALUE_CHARS) for v in field.values]
+    near = dict.fromkeys(n for v in named for n in nearest_names(str(v), values, 1))
+    return Finding(
+        Code.VALUE_ABSENT,
+        f"no document holds {', '.join(texts[:-1])} or {texts[-1]} at {comparison.read.text!r}",
+        comparison.place,
+        path=comparison.read.text,
+        evidence=f"all {len(values)} stored values are known",
+        nearest=tuple(near) or tuple(values[:MOST_SHOWN]),
+        blocking=proven,
     )
 
 
@@ -181,7 +242,8 @@ def describe_witness(witness: Witness) -> str:
     return f"{fence_value(witness.stored, VALUE_CHARS)} {kind} {witness.container}.{witness.path}"
 
 
-def _unused(claims: Claims, grounding: Grounding) -> Iterable[Finding]:
+def unused_findings(claims: Claims, grounding: Grounding) -> Iterable[Finding]:
+    """Name the values that the question insists on and the program never compares."""
     terms: dict[str, list[Witness]] = {}
     for witness in grounding.witnesses:
         if isinstance(witness.stored, str):
