@@ -90,7 +90,7 @@ def test_a_run_goes_on_under_the_bounds_it_began_with(command: CommandLine, suit
     assert (last.code, len(predictions(out))) == (0, 5)
     manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["plan"]["bounds"]["limits"]["rows"] == 77
-    assert [s["budget_tokens"] for s in manifest["sessions"]] == [1, 1, 1_000_000]
+    assert [s["budget_tokens"] for s in manifest["stints"]] == [1, 1, 1_000_000]
 
 
 def test_a_model_that_cannot_be_used_is_told_and_costs_no_task(

@@ -1,4 +1,4 @@
-"""What a run may spend in all, over its sessions, and whether another task may begin."""
+"""What a run may spend in all, over its stints, and whether another task may begin."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Spending:
     _watched: list[list[Meter]] = field(default_factory=list[list[Meter]])
 
     def count(self, predictions: Iterable[Prediction]) -> None:
-        """Take in what earlier sessions spent."""
+        """Take in what earlier stints spent."""
         for prediction in predictions:
             self._add(prediction.usage)
 

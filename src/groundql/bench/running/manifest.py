@@ -26,7 +26,7 @@ FORM: Final = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class Stint:
     """One time that a run was worked on.
 
     Shape: times are ISO 8601 in UTC; `ended` is empty when the process was killed; `stopped` says why it ended early.
@@ -51,7 +51,7 @@ class Manifest:
 
     Shape: `cases` are the ids it set out to answer, `fingerprint` that of the suite's records; `prompts` maps each
     prompt file to its SHA-256, `solvers` each solver to its disclosure; `databases` maps a name to its `server` and the
-    `groundings` that were met, more than one when the data changed between sessions.
+    `groundings` that were met, more than one when the data changed between stints.
     """
 
     plan: Plan
@@ -61,7 +61,7 @@ class Manifest:
     prompts: Mapping[str, str]
     solvers: Mapping[str, Mapping[str, Any]]
     databases: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    sessions: tuple[Session, ...] = ()
+    stints: tuple[Stint, ...] = ()
     shards: tuple[str, ...] = ()
 
     @property
@@ -78,9 +78,9 @@ class Manifest:
         met += [] if fingerprint in met else [fingerprint]
         return replace(self, databases={**self.databases, name: {"server": grounder.catalog.server, "groundings": met}})
 
-    def with_session(self, session: Session, *, last: bool = False) -> Manifest:
-        """Add a session, or put it in place of the last."""
-        return replace(self, sessions=(*(self.sessions[:-1] if last else self.sessions), session))
+    def with_stint(self, stint: Stint, *, last: bool = False) -> Manifest:
+        """Add a stint, or put it in place of the last."""
+        return replace(self, stints=(*(self.stints[:-1] if last else self.stints), stint))
 
     def to_record(self) -> dict[str, Any]:
         """Return it as JSON-ready data."""
@@ -94,7 +94,7 @@ class Manifest:
             "solvers": dict(self.solvers),
             "prompts": dict(self.prompts),
             "databases": dict(self.databases),
-            "sessions": [_session_record(s) for s in self.sessions],
+            "stints": [_stint_record(s) for s in self.stints],
             "cases": [list(case) for case in self.cases],
         }
 
@@ -136,9 +136,9 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     replace_file(folder / MANIFEST, (text + "\n").encode())
 
 
-def new_session(terms: Terms) -> Session:
-    """Describe a session that begins now."""
-    return Session(
+def new_stint(terms: Terms) -> Stint:
+    """Describe a stint that begins now."""
+    return Stint(
         began=now_text(),
         python=platform.python_version(),
         platform=platform.platform(),
@@ -172,12 +172,12 @@ def _prompt_names(prompts: Mapping[str, str]) -> dict[str, str]:
     return {f"prompt {name}": digest[:12] for name, digest in prompts.items()}
 
 
-def _session_record(session: Session) -> dict[str, Any]:
-    return {name: getattr(session, name) for name in Session.__slots__}
+def _stint_record(stint: Stint) -> dict[str, Any]:
+    return {name: getattr(stint, name) for name in Stint.__slots__}
 
 
 def _from_record(record: Mapping[str, Any]) -> Manifest:
-    sessions = ({k: v for k, v in s.items() if k in Session.__slots__} for s in record["sessions"])
+    stints = ({k: v for k, v in s.items() if k in Stint.__slots__} for s in record["stints"])
     return Manifest(
         plan=Plan.from_record(record["plan"]),
         fingerprint=record["suite"]["fingerprint"],
@@ -186,6 +186,6 @@ def _from_record(record: Mapping[str, Any]) -> Manifest:
         prompts=record["prompts"],
         solvers=record["solvers"],
         databases=record["databases"],
-        sessions=tuple(Session(**s) for s in sessions),
+        stints=tuple(Stint(**s) for s in stints),
         shards=tuple(record["shards"]),
     )

@@ -81,7 +81,7 @@ def _merged(manifests: Sequence[Manifest]) -> Manifest:
         plan=replace(first.plan, shard=""),
         cases=tuple(CaseId(*case) for case in cases),
         shards=tuple(dict.fromkeys(shard for m in manifests for shard in m.shards)),
-        sessions=tuple(sorted((s for m in manifests for s in m.sessions), key=lambda s: s.began)),
+        stints=tuple(sorted((s for m in manifests for s in m.stints), key=lambda s: s.began)),
         databases=_databases(manifests),
     )
 

@@ -67,7 +67,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """What may differ from one session of a run to the next.
+    """What may differ from one stint of a run to the next.
 
     Shape: `server` is a connection string, or empty where embedded servers hold the suite's files.
     Units: US dollars and tokens, over the whole run; None means no bound.

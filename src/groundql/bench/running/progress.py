@@ -52,7 +52,7 @@ class Tally:
 
 @dataclass(slots=True)
 class Board:
-    """Keep count of a run. `here` counts the tasks that this session finished."""
+    """Keep count of a run. `here` counts the tasks that this stint finished."""
 
     tallies: dict[str, Tally]
     clock: Callable[[], float] = time.monotonic
@@ -63,7 +63,7 @@ class Board:
     def of(
         cls, tasks: Iterable[Task], done: Iterable[Prediction], clock: Callable[[], float] = time.monotonic
     ) -> Board:
-        """Lay out a board for all of a run's tasks, with those that earlier sessions finished."""
+        """Lay out a board for all of a run's tasks, with those that earlier stints finished."""
         tallies: dict[str, Tally] = {}
         for task in tasks:
             tallies.setdefault(task.solver, Tally()).tasks += 1
@@ -90,12 +90,12 @@ class Board:
 
     @property
     def done(self) -> int:
-        """Finished tasks, over all sessions."""
+        """Finished tasks, over all stints."""
         return sum(t.done for t in self.tallies.values())
 
     @property
     def left_s(self) -> float | None:
-        """The time to go at this session's pace, in seconds; None before its first task is finished."""
+        """The time to go at this stint's pace, in seconds; None before its first task is finished."""
         if not self.here:
             return None
         return (self.clock() - self.began_s) / self.here * (self.total - self.done)

@@ -23,8 +23,8 @@ from groundql.bench.running.plan import Plan, Terms, differences
 from groundql.bench.running.progress import Board
 from groundql.bench.running.runner import Halt, Reason, solve_plainly
 from groundql.bench.running.script import SCRIPTED, read_script
-from groundql.bench.running.session import Ended, Parts, work_on
 from groundql.bench.running.shard import cases_of, read_shard
+from groundql.bench.running.stint import Ended, Parts, work_on
 from groundql.bench.running.suspending import BatchDesk
 from groundql.config import Settings, load_settings
 from groundql.databases.uri import HIDDEN
@@ -139,11 +139,11 @@ def _terms(
     budget_tokens: int | None,
     db: str,
 ) -> Terms:
-    """Take what was given, else what the run's last session had.
+    """Take what was given, else what the run's last stint had.
 
     Raises: InputError when the server's password is needed and not given.
     """
-    last = stored.sessions[-1] if stored and stored.sessions else None
+    last = stored.stints[-1] if stored and stored.stints else None
     server = db or (last.server if last else "")
     if not db and HIDDEN in server:
         raise InputError(f"the password for {server} is not kept", hint="give the connection string again, with --db")

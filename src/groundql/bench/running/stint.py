@@ -14,7 +14,7 @@ from groundql.bench.running.journal import Journal
 from groundql.bench.running.manifest import (
     Manifest,
     new_manifest,
-    new_session,
+    new_stint,
     now_text,
     read_manifest,
     write_manifest,
@@ -43,7 +43,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a session ended: where the run stands, and what stopped it, if anything."""
+    """How a stint ended: where the run stands, and what stopped it, if anything."""
 
     board: Board
     halt: Halt | None
@@ -52,7 +52,7 @@ class Ended:
 async def work_on(
     folder: Path, plan: Plan, fingerprint: str, cases: Sequence[Case], terms: Terms, parts: Parts
 ) -> Ended:
-    """Work on a run until it is finished or stopped. What earlier sessions finished is not done again.
+    """Work on a run until it is finished or stopped. What earlier stints finished is not done again.
 
     `cases` are the suite's that the plan is about; a run that began before has its own, which are picked from them.
     Raises: InputError when another process has the folder, or when what was begun there differs; OSError.
@@ -66,9 +66,9 @@ async def work_on(
             parts.remark(
                 f"{journal.repaired} damaged lines were taken out of the predictions; their tasks are done again"
             )
-        session = _Session(folder, manifest.with_session(new_session(terms)), parts)
+        stint = _Stint(folder, manifest.with_stint(new_stint(terms)), parts)
         chosen = set(manifest.cases)
-        return await session.run(journal, [c for c in cases if c.id in chosen], terms)
+        return await stint.run(journal, [c for c in cases if c.id in chosen], terms)
 
 
 def _continued(stored: Manifest, fresh: Manifest, folder: Path) -> Manifest:
@@ -87,8 +87,8 @@ def _continued(stored: Manifest, fresh: Manifest, folder: Path) -> Manifest:
 
 
 @dataclass(slots=True)
-class _Session:
-    """One session at work."""
+class _Stint:
+    """One stint at work."""
 
     folder: Path
     manifest: Manifest
@@ -149,6 +149,6 @@ class _Session:
             self.parts.remark(f"the data of {name} is not what it was when this run began; both are in the manifest")
 
     def _write(self, board: Board, *, ended: str = "", stopped: str = "") -> None:
-        session = replace(self.manifest.sessions[-1], ended=ended, finished=board.here, stopped=stopped)
-        self.manifest = self.manifest.with_session(session, last=True)
+        stint = replace(self.manifest.stints[-1], ended=ended, finished=board.here, stopped=stopped)
+        self.manifest = self.manifest.with_stint(stint, last=True)
         write_manifest(self.folder, self.manifest)

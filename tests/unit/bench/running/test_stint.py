@@ -14,8 +14,8 @@ from groundql.bench.running.journal import read_predictions
 from groundql.bench.running.manifest import MANIFEST, read_manifest, write_manifest
 from groundql.bench.running.merge import merge
 from groundql.bench.running.plan import Plan, Terms
-from groundql.bench.running.session import Ended, Parts, work_on
 from groundql.bench.running.shard import Shard, cases_of
+from groundql.bench.running.stint import Ended, Parts, work_on
 from groundql.errors import InputError, LoadError, ModelUnset
 from groundql.solvers.recipes import SOLVERS
 from unit.bench.running.doubles import REPLY, Hosts, case, scripted
@@ -42,25 +42,25 @@ def test_a_run_leaves_all_that_its_figures_rest_on(tmp_path: Path) -> None:
     assert record["solvers"]["path-card"]["uses_gold"] is False
     assert len(record["prompts"]["sag/system.md"]) == 64
     assert record["databases"] == {"comics": {"server": "", "groundings": ["f" * 32]}}
-    (session,) = record["sessions"]
-    assert (session["finished"], session["stopped"]) == (12, "")
-    assert session["began"] <= session["ended"]
-    assert session["python"]
+    (stint,) = record["stints"]
+    assert (stint["finished"], stint["stopped"]) == (12, "")
+    assert stint["began"] <= stint["ended"]
+    assert stint["python"]
 
 
-def test_a_session_that_was_stopped_says_why_and_the_next_one_ends_the_run(tmp_path: Path) -> None:
+def test_a_stint_that_was_stopped_says_why_and_the_next_one_ends_the_run(tmp_path: Path) -> None:
     ended = work(tmp_path, terms=Terms(budget_tokens=1))
     assert ended.halt is not None
     assert ended.board.done == 1
     work(tmp_path, terms=Terms(budget_tokens=10_000_000))
     manifest = read_manifest(tmp_path)
     assert manifest is not None
-    assert [s.stopped for s in manifest.sessions] == ["the run's budget of 1 token is spent", ""]
-    assert [s.finished for s in manifest.sessions] == [1, 11]
+    assert [s.stopped for s in manifest.stints] == ["the run's budget of 1 token is spent", ""]
+    assert [s.finished for s in manifest.stints] == [1, 11]
     assert len(read_predictions(tmp_path)) == 12
 
 
-def test_a_session_that_was_interrupted_says_so(tmp_path: Path) -> None:
+def test_a_stint_that_was_interrupted_says_so(tmp_path: Path) -> None:
     async def interrupted() -> None:
         with anyio.CancelScope() as scope:
             parts = Parts(
@@ -74,7 +74,7 @@ def test_a_session_that_was_interrupted_says_so(tmp_path: Path) -> None:
     anyio.run(interrupted)
     manifest = read_manifest(tmp_path)
     assert manifest is not None
-    assert [(s.stopped, s.finished) for s in manifest.sessions] == [("interrupted", 3)]
+    assert [(s.stopped, s.finished) for s in manifest.stints] == [("interrupted", 3)]
     assert len(read_predictions(tmp_path)) == 3
     assert work(tmp_path).board.here == 9
 
@@ -99,7 +99,7 @@ def test_a_run_does_not_go_on_with_other_prompts_records_or_product(tmp_path: Pa
         assert told in str(caught.value)
 
 
-def test_data_that_changed_between_sessions_is_told_and_both_are_kept(tmp_path: Path) -> None:
+def test_data_that_changed_between_stints_is_told_and_both_are_kept(tmp_path: Path) -> None:
     work(tmp_path, terms=Terms(budget_tokens=1))
     manifest = read_manifest(tmp_path)
     assert manifest is not None
@@ -140,7 +140,7 @@ def test_shards_merge_into_the_run_that_one_machine_would_have_made(tmp_path: Pa
     assert read_predictions(tmp_path / "out").keys() == read_predictions(tmp_path / "whole").keys()
     manifest = read_manifest(tmp_path / "out")
     assert manifest is not None
-    assert (manifest.shards, len(manifest.sessions)) == (("1/2", "2/2"), 2)
+    assert (manifest.shards, len(manifest.stints)) == (("1/2", "2/2"), 2)
     assert work(tmp_path / "out").board.here == 0
 
 
