@@ -3,8 +3,8 @@
     python benchmarks/flow.py [--rounds 20] [--world NAME] [--json]
 
 For each world: how many programs, stages and reads; the time of the first analysis on a fresh catalog (which builds
-the document types); the median and the worst program after that; and the gates that ask no database (path, kind,
-value, number, limit) with the question at hand; each the best of the rounds. Milliseconds.
+the document types); the median and the worst program after that; and the gates that ask no database, with the
+question at hand; each the best of the rounds. Milliseconds.
 """
 
 from __future__ import annotations
@@ -17,10 +17,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 
 from groundql.bench.worlds import World, list_worlds
-from groundql.checking.gates import container_findings, limit_findings, number_findings
-from groundql.checking.kinds import kind_findings
-from groundql.checking.paths import path_findings
-from groundql.checking.values import value_findings
+from groundql.checking.gates import RULES
 from groundql.core.answer import Grounding, Question
 from groundql.core.catalog import Catalog, ContainerInfo
 from groundql.core.program import MqlProgram
@@ -67,7 +64,7 @@ def measure_gates(program: MqlProgram, question: str, catalog: Catalog) -> float
     """Run the pure gates once. Units: milliseconds."""
     claims, grounding = analyse(program, catalog), Grounding(Question(question), catalog)
     start = time.perf_counter()
-    for rule in (container_findings, path_findings, kind_findings, value_findings, number_findings, limit_findings):
+    for rule in RULES:
         rule(claims, grounding)
     return 1000 * (time.perf_counter() - start)
 

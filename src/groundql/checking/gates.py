@@ -9,10 +9,17 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from groundql.checking.absence import confirm_absent, holds
+from groundql.checking.contradictions import contradiction_findings
 from groundql.checking.kinds import kind_findings
 from groundql.checking.nearest import nearest_names
+from groundql.checking.operands import operand_findings
 from groundql.checking.paths import path_findings
-from groundql.checking.values import Doubt, unused_findings, value_doubts
+from groundql.checking.patterns import pattern_findings
+from groundql.checking.presence import presence_findings
+from groundql.checking.ranges import range_findings
+from groundql.checking.shapes import shape_findings
+from groundql.checking.values import Doubt, unused_findings, value_doubts, value_findings
+from groundql.checking.variants import variant_findings
 from groundql.core.answer import Candidate, Grounding
 from groundql.core.finding import Code, Finding
 from groundql.core.ports import Check, Env
@@ -21,6 +28,15 @@ from groundql.grounding.terms import LimitAsk, NumberTerm, limits_of, thresholds
 
 Rule: TypeAlias = Callable[[Claims, Grounding], Sequence[Finding]]
 WHOLE: Final = Place(-1)
+KIND_RULES: Final[tuple[Rule, ...]] = (kind_findings, operand_findings, shape_findings)
+STORED_RULES: Final[tuple[Rule, ...]] = (
+    pattern_findings,
+    range_findings,
+    presence_findings,
+    contradiction_findings,
+    variant_findings,
+)
+"""Rules on what all the stored values have in common: they ask the database nothing."""
 MOST_ASKED: Final = 8
 """Lookups of values for one program: beyond these a doubt that only the database could settle is not told."""
 
@@ -152,6 +168,7 @@ async def value_gate(candidate: Candidate, grounding: Grounding, env: Env) -> Se
     return [
         *await _settled(value_doubts(claims, grounding), env),
         *unused_findings(claims, grounding),
+        *(f for rule in STORED_RULES for f in rule(claims, grounding)),
     ]
 
 
@@ -172,6 +189,21 @@ async def _settled(doubts: Sequence[Doubt], env: Env) -> list[Finding]:
     return settled
 
 
-kind_gate = lift(kind_findings)
+def all_kind_findings(claims: Claims, grounding: Grounding) -> list[Finding]:
+    """Check literals, operands and arrays against the stored kinds."""
+    return [f for rule in KIND_RULES for f in rule(claims, grounding)]
+
+
+kind_gate = lift(all_kind_findings)
 number_gate = lift(number_findings)
 limit_gate = lift(limit_findings)
+RULES: Final[tuple[Rule, ...]] = (
+    container_findings,
+    path_findings,
+    *KIND_RULES,
+    value_findings,
+    *STORED_RULES,
+    number_findings,
+    limit_findings,
+)
+"""Every rule that needs no database."""

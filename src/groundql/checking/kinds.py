@@ -10,12 +10,13 @@ from typing import Any, Final
 
 from bson import Decimal128, ObjectId
 
+from groundql.checking.grouped import grouped_findings
 from groundql.checking.values import comparison_decides
 from groundql.checking.wording import kind_names, shown
 from groundql.core.answer import Grounding
 from groundql.core.finding import Code, Finding
 from groundql.core.kind import EVERY, NOTHING, NUMBERS, Kind
-from groundql.core.program import Claims, Comparison, Read, ReadStatus
+from groundql.core.program import Claims, Comparison, ReadStatus
 
 ONLY_ARRAY: Final = frozenset({Kind.ARRAY})
 COMPARING: Final = frozenset({"$eq", "$gt", "$gte", "$lt", "$lte", "$in", "$all"})
@@ -40,33 +41,7 @@ def literal_kinds(value: Any) -> frozenset[Kind] | None:
 def kind_findings(claims: Claims, grounding: Grounding) -> list[Finding]:
     """Name the comparisons that can never hold because of kinds, and the groups that take in the wrong ones."""
     compared = [f for c in claims.comparisons if (f := _finding(c)) is not None]
-    return compared + [f for r in claims.reads if (f := _grouped(r)) is not None]
-
-
-ADDING: Final = re.compile(r"\.(\$sum|\$avg|\$stdDevPop|\$stdDevSamp)$")
-
-
-def _grouped(read: Read) -> Finding | None:
-    """A group that adds up what holds no number, or whose key is a whole array."""
-    held = read.kinds - NOTHING
-    if read.place.operator not in ("$group", "$bucket", "$bucketAuto") or read.status is not ReadStatus.STORED:
-        return None
-    if not held or read.kinds == EVERY or Kind.OTHER in held:
-        return None
-    adds = ADDING.search(read.place.pointer)
-    if adds and not held & NUMBERS:
-        code = Code.ARRAY_AS_SCALAR if held <= ONLY_ARRAY else Code.KIND_MISMATCH
-        nearest = (f"$unwind it first, or {adds[1]} over its items",) if held <= ONLY_ARRAY else ()
-        return _group_finding(code, read, f"{adds[1]} of {read.text!r} adds up nothing: it holds no numbers", nearest)
-    if read.role == "group" and held <= ONLY_ARRAY:
-        message = f"{read.text!r} is an array here: the groups are whole arrays, not their items"
-        return _group_finding(Code.ARRAY_AS_SCALAR, read, message, ("$unwind it first",))
-    return None
-
-
-def _group_finding(code: Code, read: Read, message: str, nearest: tuple[str, ...]) -> Finding:
-    evidence = f"stored as {kind_names(read.kinds - NOTHING)}"
-    return Finding(code, message, read.place, read.text, evidence, nearest, blocking=False)
+    return compared + grouped_findings(claims, grounding)
 
 
 def _finding(comparison: Comparison) -> Finding | None:
@@ -118,15 +93,16 @@ def _mismatch(comparison: Comparison, held: frozenset[Kind]) -> Finding:
         comparison.place,
         path=comparison.read.text,
         evidence=f"stored as {kind_names(held)}",
-        nearest=_right_forms(comparison.value, held),
+        nearest=_right_forms(comparison, held),
         blocking=proven,
     )
 
 
-def _right_forms(value: Any, held: frozenset[Kind]) -> tuple[str, ...]:
+def _right_forms(comparison: Comparison, held: frozenset[Kind]) -> tuple[str, ...]:
+    value = comparison.value
     scalar = value if isinstance(value, str | int | float) and not isinstance(value, bool) else None
     makers: Mapping[Kind, str] = {
-        Kind.DATE: f'a date: {{"$date": "{_as_date(value)}"}}',
+        Kind.DATE: _year_form(comparison) or f'a date: {{"$date": "{_as_date(value)}"}}',
         Kind.OBJECT_ID: 'an ObjectId: {"$oid": "..."}',
         Kind.STRING: _as_text(value),
         Kind.BOOL: "true or false",
@@ -136,6 +112,22 @@ def _right_forms(value: Any, held: frozenset[Kind]) -> tuple[str, ...]:
         exact = scalar is not None and Kind.DECIMAL in held and not held & (NUMBERS - {Kind.DECIMAL})
         forms.append(f'a decimal: {{"$numberDecimal": "{scalar}"}}' if exact else "a number without quotes")
     return tuple(forms)
+
+
+YEAR: Final = re.compile(r"[12]\d{3}")
+
+
+def _year_form(comparison: Comparison) -> str:
+    """What asks a date field for a bare year, by the year's edges; nothing where no year was compared."""
+    value = comparison.value
+    if isinstance(value, bool) or not YEAR.fullmatch(str(value)):
+        return ""
+    if comparison.read.role != "match":
+        return f'the year alone: {{"$year": "{comparison.read.text}"}} with {int(value)}'
+    starts, ends = (f'ISODate("{year}-01-01")' for year in (int(value), int(value) + 1))
+    edges = {"$gt": f'"$gte": {ends}', "$gte": f'"$gte": {starts}', "$lt": f'"$lt": {starts}', "$lte": f'"$lt": {ends}'}
+    whole = f'"$gte": {starts}, "$lt": {ends}'
+    return f"a year by its edges: {{{edges.get(comparison.operator, whole)}}}"
 
 
 def _as_date(value: Any) -> str:

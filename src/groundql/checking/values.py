@@ -15,7 +15,7 @@ from groundql.core.catalog import Container, Field, KeySpace, Witness
 from groundql.core.finding import Code, Finding
 from groundql.core.kind import NUMBERS, Kind
 from groundql.core.path import ITEMS, Path
-from groundql.core.program import Claims, Comparison, Read, ReadStatus
+from groundql.core.program import Claims, Comparison, Place, Read, ReadStatus
 from groundql.grounding.fence import fence_text, fence_value
 from groundql.grounding.words import fold
 
@@ -85,11 +85,17 @@ def _gathered(
         yield absent, _absent_members(absent, comparison, field, proven=blocking)
 
 
+EITHER: Final = ("$or", "$nor", "$not", "$cond", "$switch", "$ifNull")
+
+
 def comparison_decides(comparison: Comparison) -> bool:
     """Tell whether nothing can match where this comparison cannot: not one branch of several, not a mere label."""
-    pointer = comparison.place.pointer
-    either = ("$or", "$nor", "$not", "$cond", "$switch", "$ifNull")
-    return comparison.is_filter and comparison.read.role == "match" and not any(word in pointer for word in either)
+    return comparison.is_filter and comparison.read.role == "match" and not is_either(comparison.place)
+
+
+def is_either(place: Place) -> bool:
+    """Tell whether a place lies in one branch of several."""
+    return any(word in place.pointer for word in EITHER)
 
 
 def _scalars_of(value: Any) -> Iterable[Scalar]:
@@ -104,6 +110,13 @@ def _texts_of(value: Any) -> Iterable[str]:
         yield value
     elif isinstance(value, list | tuple):
         yield from (v for v in value if isinstance(v, str))  # pyright: ignore[reportUnknownVariableType]
+
+
+def compared_field(container: Container, read: Read) -> Field | None:
+    """The field whose stored values, or keys, a literal is compared with."""
+    if not read.path:
+        return None
+    return _keys_field(container, read) or _value_field(container, read.path)
 
 
 def _keys_field(container: Container, read: Read) -> Field | None:

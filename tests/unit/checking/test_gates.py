@@ -306,7 +306,7 @@ def test_adding_up_what_holds_no_numbers_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "stage", [{"$project": {"n": {"$sum": "$tags"}}}, {"$group": {"_id": "$side", "t": {"$push": "$tags"}}}]
+    "stage", [{"$project": {"n": {"$size": "$tags"}}}, {"$group": {"_id": "$side", "t": {"$push": "$tags"}}}]
 )
 def test_arrays_where_arrays_belong_pass(stage: dict[str, Any]) -> None:
     assert not checked(kind_findings, stage)
