@@ -6,7 +6,7 @@ import json
 import math
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,10 @@ from bson import json_util
 from pymongo import MongoClient
 
 from groundql.bench.worlds import World, WorldTask, list_worlds, open_world
+from integration import answers_atlas, answers_emoji
+from integration.world_answers import Answer, Document, Documents, by_id, count
 
-Document = dict[str, Any]
-Documents = dict[str, list[Document]]
-Answer = Callable[[Documents], list[Document]]
-
-ANSWERS: dict[int, Answer] = {}
+ANSWERS: dict[int, Answer] = {**answers_atlas.ANSWERS, **answers_emoji.ANSWERS}
 TASKS = [(world, task) for world in list_worlds() for task in world.tasks()]
 SIMPLE = [
     json_util.loads(line, json_options=json_util.JSONOptions(tz_aware=True, tzinfo=UTC))
@@ -133,20 +131,8 @@ def test_the_comparison_tells_rows_apart() -> None:
 # --- what the answers share ---------------------------------------------------------------------
 
 
-def count(values: Iterable[Any], key: str, number: str, least: int = 1, limit: int | None = None) -> list[Document]:
-    """Rows of value and number, most first, equal numbers by value; a cut through equal numbers is an error."""
-    ranked = sorted(((n, v) for v, n in Counter(values).items() if n >= least), key=lambda pair: (-pair[0], pair[1]))
-    if limit and len(ranked) > limit:
-        assert ranked[limit - 1][0] != ranked[limit][0], "the limit cuts through a tie"
-    return [{key: value, number: found} for found, value in ranked[:limit]]
-
-
 def statements(support: Any) -> list[Document]:
     return support if isinstance(support, list) else [support]
-
-
-def by_id(documents: list[Document]) -> dict[Any, Document]:
-    return {document["_id"]: document for document in documents}
 
 
 # --- webcompat ----------------------------------------------------------------------------------
