@@ -1,6 +1,6 @@
 """Kill a run at random moments and go on, again and again; the figures must be those of an uninterrupted run.
 
-    python benchmarks/resume.py [--kills 20] [--world emoji] [--seed 1] [--json]
+    python benchmarks/resume.py [--kills 20] [--seed 1] [--json]
 
 The model is a script that hands in the right program for two questions of three and another one for the rest. A run is
 killed (SIGKILL, with everything it started) at twenty random moments of its first seconds, and each time it goes on.
@@ -14,6 +14,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,29 +23,40 @@ import time
 from pathlib import Path
 from typing import Any
 
-from groundql.bench.datasets import open_suite
-from groundql.languages.mongosh import parse_program
-from groundql.languages.writing import to_ejson
+import anyio
 
+from groundql.databases.embedded import EmbeddedServer
+from groundql.databases.load import load
+
+DATABASE = "places"
+QUESTIONS = 40
 SOLVERS = "path-card,value-bisect"
 COMMAND = (sys.executable, "-m", "groundql", "bench")
 TIMES = ("elapsed_s",)
 USAGE_TIMES = ("model_s", "database_s")
 
 
-def write_script(path: Path, world: str, wait_s: float) -> None:
+def write_suite(folder: Path, server: str) -> None:
+    """Make a suite of so many questions about one small collection, load it, and write the model's script."""
+    places = [{"_id": n, "name": f"place {n}", "zone": n % QUESTIONS, "size": n * 7 % 90} for n in range(400)]
+    (folder / f"{DATABASE}.json").write_text(json.dumps({"places": places}), encoding="utf-8")
+    anyio.run(load, folder / f"{DATABASE}.json", server, DATABASE)
+    tasks: list[dict[str, Any]] = []
     lines: list[dict[str, Any]] = []
-    for number, (case, gold) in enumerate(open_suite(f"worlds:{world}").golds.items()):
-        program = json.loads(to_ejson(parse_program(gold.mql)))  # pyright: ignore[reportArgumentType]
-        stages = program["pipeline"] if isinstance(program, dict) else program
-        container = parse_program(gold.mql).container  # pyright: ignore[reportAttributeAccessIssue]
-        reply = {"reading": "r", "assumptions": [], "collection": container, "pipeline": stages}
-        if number % 3 == 2:
-            reply["pipeline"] = [*stages, {"$limit": 1}]
-        lines.append({"match": re.escape(gold.nlq), "reply": reply, "wait_s": wait_s, "purpose": "draft"})
-        assert case
-    lines += [{**line, "purpose": ""} for line in lines]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    for number in range(QUESTIONS):
+        question = f"Which places lie in zone number {number}?"
+        stages: list[Any] = [{"$match": {"zone": number}}, {"$project": {"_id": 0, "name": 1}}]
+        mql = f"db.places.aggregate({json.dumps(stages)})"
+        tasks.append({"record_id": number, "db_id": DATABASE, "NLQ": question, "NLQ_colloquial": question, "MQL": mql})
+        stages += [{"$limit": 1}] if number % 3 == 2 else []
+        reply = {"reading": "r", "assumptions": [], "collection": "places", "pipeline": stages}
+        lines.append({"match": re.escape(question), "reply": reply, "wait_s": 0.2})
+    write_lines(folder / "tasks.jsonl", tasks)
+    write_lines(folder / "script.jsonl", lines)
+
+
+def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
 
 
 def start(arguments: list[str], folder: Path) -> subprocess.Popen[bytes]:
@@ -87,31 +99,33 @@ def predictions(folder: Path) -> dict[tuple[Any, ...], dict[str, Any]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--world", default="emoji")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     chance = random.Random(given.seed)
-    with tempfile.TemporaryDirectory() as name:
+    with EmbeddedServer() as server, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_script(folder / "script.jsonl", given.world, 0.2)
-        options = ["--suite", f"worlds:{given.world}", "--solvers", SOLVERS, "--model", "scripted:script.jsonl", "-q"]
+        write_suite(folder, server.uri)
+        options = ["--suite", "folder:.", "--solvers", SOLVERS, "--model", "scripted:script.jsonl", "-q"]
+        options += ["--db", server.uri, "--concurrency", "2"]
         began_s = time.monotonic()
         finish(["run", *options, "--out", "whole"], folder)
         whole_s = time.monotonic() - began_s
         wanted = predictions(folder / "whole")
         kills, done = 0, list[int]()
-        while kills < given.kills:
+        while kills < given.kills:  # a run that is finished between two kills is begun anew
             process = start(["run", *options, "--out", "killed"], folder)
-            time.sleep(chance.uniform(0.2, max(4.0, whole_s / 4)))
+            time.sleep(chance.uniform(0.2, whole_s))
             if not kill(process):
-                break
+                assert predictions(folder / "killed") == wanted
+                shutil.rmtree(folder / "killed")
+                continue
             kills += 1
             path = folder / "killed" / "predictions.jsonl"
             done.append(path.read_bytes().count(b"\n") if path.exists() else 0)
         finish(["run", *options, "--out", "killed"], folder)
         found = predictions(folder / "killed")
-        scores = [finish(["score", run, "-f", "json", "-q"], folder) for run in ("whole", "killed")]
+        scores = [finish(["score", run, "--db", server.uri, "-f", "json", "-q"], folder) for run in ("whole", "killed")]
     rows = [[{k: v for k, v in row.items() if k != "input"} for row in json.loads(text)] for text in scores]
     same = {"predictions": found == wanted, "figures": rows[0] == rows[1]}
     result = {"tasks": len(wanted), "kills": kills, "done_at_each": done, "whole_s": round(whole_s, 1), **same}
