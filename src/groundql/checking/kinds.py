@@ -21,6 +21,7 @@ from groundql.core.program import Claims, Comparison, ReadStatus
 ONLY_ARRAY: Final = frozenset({Kind.ARRAY})
 COMPARING: Final = frozenset({"$eq", "$gt", "$gte", "$lt", "$lte", "$in", "$all"})
 NEGATED: Final = frozenset({"$ne", "$nin"})
+LISTING: Final = frozenset({"$in", "$nin", "$all"})
 
 
 def literal_kinds(value: Any) -> frozenset[Kind] | None:
@@ -63,10 +64,13 @@ def _wanted(comparison: Comparison) -> frozenset[Kind] | None:
     if comparison.operator not in COMPARING | NEGATED:
         return None
     value = comparison.value
-    if isinstance(value, list | tuple):
-        each = [literal_kinds(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
-        return None if None in each else frozenset[Kind]().union(*(k for k in each if k))
-    return literal_kinds(value)
+    if not isinstance(value, list | tuple):
+        return literal_kinds(value)
+    each = [literal_kinds(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    # only these take a list for its members; any other operator compares with the list itself
+    if comparison.operator not in LISTING or None in each or not each:
+        return None
+    return frozenset[Kind]().union(*(k for k in each if k))
 
 
 def _array_finding(comparison: Comparison, held: frozenset[Kind]) -> Finding | None:

@@ -32,7 +32,8 @@ class Audit:
     """What an audit came to for one task.
 
     Shape: `mutants` counts the wrong programs that were tried, `survivors` are those the data does not tell from the
-    gold. `is_decidable` is None where the gold could not be run.
+    gold. `is_decidable` is None where the gold
+    gives no rows to judge by.
     """
 
     id: CaseId
@@ -44,7 +45,7 @@ class Audit:
     @property
     def is_decidable(self) -> bool | None:
         """Whether the question's words decide the answer, as far as can be seen."""
-        return None if self.rows is None else not self.reasons
+        return not self.reasons if self.rows else None
 
     @property
     def reasons(self) -> tuple[str, ...]:

@@ -88,7 +88,7 @@ class Stated:
         """Tell whether a number is stated, or follows from a unit or a word that is."""
         if number in self.numbers:
             return True
-        return any(number in factors and unit in self.stems for unit, factors in _FACTORS.items())
+        return any(number in factors and stem(unit) in self.stems for unit, factors in _FACTORS.items())
 
     def has_text(self, text: str) -> bool:
         """Tell whether a text is stated: as it stands, in other case or spelling, or by all of its words."""
@@ -141,7 +141,8 @@ class Stated:
         if any(_ALL_KEYS.search(part) for part in self._ordering):
             return True
         said = frozenset(s for part in self._ordering for s in stems(part))
-        return any(w in said or (len(w) >= _LEAST_SHARED and any(_are_forms(w, s) for s in said)) for w in words)
+        wanted = {stem(word) for word in words}
+        return any(w in said or (len(w) >= _LEAST_SHARED and any(_are_forms(w, s) for s in said)) for w in wanted)
 
     @cached_property
     def _ordering(self) -> tuple[str, ...]:

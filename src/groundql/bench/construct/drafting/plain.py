@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from groundql.bench.construct.drafting.draft import Draft
-from groundql.bench.construct.drafting.slots import Slots, column, human, quoted, texts_of
+from groundql.bench.construct.drafting.slots import Slots, column, human, quoted, texts_of, with_article
 
 Stages: TypeAlias = Sequence[Mapping[str, Any]]
 POLYMORPHIC, PRESENCE, BAG = "polymorphic_collection", "missing_vs_present", "attribute_bag"
@@ -182,10 +182,11 @@ def present_and_missing(slots: Slots) -> Iterator[Draft]:
     for f in slots.sparse:
         path = f"${f.path.dotted}"
         words = (
-            f"How many {slots.noun} have a {human(f.path)} at all, null included, and how many lack the field? "
+            f"How many {slots.noun} have {with_article(human(f.path))} at all, null included, and how many "
+            f"lack the field? "
             f"Return the "
             "two numbers as present and missing.",
-            f"{slots.noun.capitalize()} with and without a {human(f.path)} field, as present and missing?",
+            f"{slots.noun.capitalize()} with and without {with_article(human(f.path))} field, as present and missing?",
         )
         there = {"$eq": [{"$type": path}, "missing"]}
         yield draft("present_and_missing", slots, words, [
@@ -205,7 +206,8 @@ def missing_by_category(slots: Slots) -> Iterator[Draft]:
             words = (
                 f"For each {human(c.path)}, how many {slots.noun} lack the field {f.path.dotted}? Leave out "
                 f"those without "
-                f"a {human(c.path)}. Return {as_} and missing, highest number first, equal numbers by {as_}.",
+                f"{with_article(human(c.path))}. Return {as_} and missing, highest number first, equal numbers "
+                f"by {as_}.",
                 f"Per {human(c.path)}, number of {slots.noun} without {f.path.dotted}, most first, ties by {as_}.",
             )
             yield draft("missing_by_category", slots, words, [
@@ -244,10 +246,12 @@ def variant_fields(slots: Slots) -> Iterator[Draft]:
                 continue
             as_ = column(variant.path)
             words = (
-                f"How many of the {slots.noun} with a {path.dotted} are there for each {human(variant.path)}? "
+                f"How many of the {slots.noun} with {with_article(path.dotted)} are there for each "
+                f"{human(variant.path)}? "
                 f"Return {as_} "
                 f"and count, highest count first, equal counts by {as_}.",
-                f"Which {human(variant.path)} of {slots.noun} have a {path.dotted}, and how many each? Most "
+                f"Which {human(variant.path)} of {slots.noun} have {with_article(path.dotted)}, and how many "
+                f"each? Most "
                 f"first, ties by {as_}.",
             )
             yield draft("variant_fields", slots, words, [
@@ -268,7 +272,8 @@ def date_range(slots: Slots) -> Iterator[Draft]:
                   "$lt": {"$dateFromString": {"dateString": f"{middle + 1}-01-01"}}}  # fmt: skip
         path = f"${f.path.dotted}"
         words = (
-            f"How many {slots.noun} have a {human(f.path)} in the years {middle - 1} to {middle}, both included? "
+            f"How many {slots.noun} have {with_article(human(f.path))} in the years {middle - 1} to {middle}, "
+            f"both included? "
             f"Return the "
             "number as count.",
             f"Number of {slots.noun} whose {human(f.path)} lies in {middle - 1} or {middle}?",

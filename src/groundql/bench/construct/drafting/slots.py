@@ -33,10 +33,9 @@ class Slots:
 
     @cached_property
     def categories(self) -> tuple[Field, ...]:
-        """Texts with few different values, all known."""
-        return tuple(
-            f for f in self.plain if f.kind_set - NOTHING == _TEXT and f.complete and 2 <= len(_texts(f)) <= _FEW
-        )
+        """Texts with few different values, all known, that documents share."""
+        texts = (f for f in self.plain if f.kind_set - NOTHING == _TEXT and f.complete)
+        return tuple(f for f in texts if 2 <= len(_texts(f)) <= _FEW and f.distinct < f.count)
 
     @cached_property
     def numbers(self) -> tuple[Field, ...]:
@@ -126,6 +125,11 @@ def human(path: Path) -> str:
     last = " ".join(split_words(names[-1].lstrip("_"))) if names else "value"
     outer = " ".join(split_words(names[-2])) if len(names) > 1 else ""
     return f"{last} of {outer}" if outer else last
+
+
+def with_article(words: str) -> str:
+    """Put a or an before words."""
+    return f"{'an' if words[:1] in 'aeiou' else 'a'} {words}"
 
 
 def column(path: Path) -> str:
