@@ -74,6 +74,9 @@ def _evidence(read: Read, container: Container | None) -> str:
 def _blocks(read: Read, claims: Claims) -> bool:
     if read.role in SOFT_ROLES or read.status is ReadStatus.FIELD_AS_MAP:
         return False
+    # keeping a name before it is computed keeps nothing, and the later stage computes it all the same
+    if read.status is ReadStatus.EARLY and read.role == "project":
+        return False
     return not (read.role == "sort" and _other_sort_key_stands(read, claims.reads))
 
 

@@ -77,6 +77,10 @@ def _compared(comparison: Comparison, container: Container | None) -> Iterable[F
         yield _not_an_array(comparison, container)
     elif comparison.operator in LOOKED_INTO and _is_nested_array(comparison):
         yield _nested_array(comparison)
+    elif (
+        comparison.operator == "$eq" and isinstance(comparison.value, list | tuple) and _is_never_array(comparison.read)
+    ):
+        yield _list_for_one(comparison)
 
 
 def _not_an_array(comparison: Comparison, container: Container | None) -> Finding:
@@ -87,6 +91,12 @@ def _not_an_array(comparison: Comparison, container: Container | None) -> Findin
         by_key = (f'"{read.text}.KEY" for one key, or $objectToArray for all',)
         nearest = by_key if _is_map(read, container) else tuple(f'"{n}"' for n in _below(read, container, None))
     return _finding(read, what, _stored(read), nearest, comparison)
+
+
+def _list_for_one(comparison: Comparison) -> Finding:
+    read, value = comparison.read, shown(comparison.value)
+    what = f"{read.text!r} is never an array, so it never equals the list {value}"
+    return _finding(read, what, _stored(read), ('"$in" with the list, for any of its members',), comparison)
 
 
 def _is_nested_array(comparison: Comparison) -> bool:

@@ -107,6 +107,12 @@ def test_an_absent_tie_break_is_only_remarked() -> None:
     assert not findings[0].blocking
 
 
+def test_keeping_a_name_before_the_stage_that_computes_it_is_only_remarked() -> None:
+    stages = ({"$project": {"side": 1, "n": 1}}, {"$group": {"_id": "$side", "n": {"$sum": 1}}})
+    findings = checked(path_findings, *stages)
+    assert [(f.code, f.blocking) for f in findings] == [(Code.EARLY_PATH, False)]
+
+
 def test_an_unknown_collection_names_the_nearest() -> None:
     claims = analyse(MqlProgram("hero", ({"$match": {}},)), CATALOG)
     findings = container_findings(claims, Grounding(Question(""), CATALOG))

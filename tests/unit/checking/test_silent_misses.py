@@ -111,6 +111,7 @@ MISSES: list[tuple[str, list[dict[str, Any]], Code, str]] = [
     ("a map unwound", [{"$unwind": "$sales"}], Code.NOT_AN_ARRAY, '"$objectToArray": "$sales"'),
     ("a scalar unwound", [{"$unwind": "$price"}], Code.NOT_AN_ARRAY, "leave it out"),
     ("below an array that was not unwound", [{"$unwind": "$parts.kind"}], Code.NOT_AN_ARRAY, "parts is an array"),
+    ("a list for one value", [{"$match": {"state": ["new", "used"]}}], Code.NOT_AN_ARRAY, '"$in"'),
     # --- values
     ("an absent member", [{"$match": {"type": {"$in": ["car", "plain"]}}}], Code.VALUE_ABSENT, '"plane"'),
     ("a pattern that meets nothing", [{"$match": {"type": {"$regex": "^shipp"}}}], Code.VALUE_ABSENT, '"ship"'),
@@ -199,6 +200,8 @@ RIGHT: list[tuple[str, list[dict[str, Any]]]] = [
     ("a text made a date", [project({"$year": {"$dateFromString": {"dateString": "$sold"}}})]),
     ("one branch for arrays", [project({"$cond": [{"$isArray": "$maker"}, {"$size": "$maker"}, 1]})]),
     ("a position is no text", [project({"$arrayElemAt": ["$tags", 0]})]),
+    ("an array that is empty", [project({"$eq": ["$tags", []]})]),
+    ("a whole list", [{"$match": {"tags": ["red", "fast"]}}]),
     ("a sum of numbers", [group({"$sum": "$price"})]),
     ("days between", [project({"$subtract": ["$made", "$made"]})]),
 ]
