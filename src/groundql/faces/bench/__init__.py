@@ -7,6 +7,7 @@ import typer
 from groundql.faces.bench.audit import audit
 from groundql.faces.bench.build import build
 from groundql.faces.bench.merge import merge
+from groundql.faces.bench.report import report
 from groundql.faces.bench.run import run
 from groundql.faces.bench.score import score
 
@@ -16,3 +17,4 @@ app.command("build")(build)
 app.command("run")(run)
 app.command("merge")(merge)
 app.command("score")(score)
+app.command("report")(report)

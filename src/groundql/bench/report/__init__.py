@@ -1,0 +1,1 @@
+"""Reports of scored runs: the paper's tables from them, and one page to look at."""

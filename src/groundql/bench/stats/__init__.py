@@ -1,0 +1,1 @@
+"""Statistics of paired predictions: exact tests, intervals, corrections. Standard library only."""
