@@ -46,9 +46,12 @@ def _added(read: Read, held: frozenset[Kind], operator: str, container: Containe
     nothing = f"{operator} of {read.text!r} adds up nothing: it holds no numbers"
     if held & NUMBERS:
         return None
+    # an accumulator does not look into arrays
+    is_accumulated = read.place.operator in GROUPING and read.place.pointer.count("$") == 2
     if held != ONLY_ARRAY:
-        return None if Kind.ARRAY in held else _said(Code.KIND_MISMATCH, read, nothing, _as_number(read, held))
-    if read.place.operator in GROUPING and read.place.pointer.count("$") == 2:
+        is_sure = is_accumulated or Kind.ARRAY not in held
+        return _said(Code.KIND_MISMATCH, read, nothing, _as_number(read, held)) if is_sure else None
+    if is_accumulated:
         return _said(Code.ARRAY_AS_SCALAR, read, nothing, (f"$unwind it first, or {operator} over its items",))
     field = container.get(read.path / ITEMS) if container is not None and read.path is not None else None
     items = field.kind_set - NOTHING if field is not None else frozenset[Kind]()

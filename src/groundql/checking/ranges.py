@@ -14,7 +14,7 @@ from bson import Decimal128
 from groundql.checking.values import is_either
 from groundql.checking.wording import shown
 from groundql.core.answer import Grounding
-from groundql.core.catalog import Field
+from groundql.core.catalog import Field, Lengths
 from groundql.core.counted import counted
 from groundql.core.finding import Code, Finding
 from groundql.core.kind import NOTHING, NUMBERS, Kind
@@ -23,6 +23,14 @@ from groundql.grounding.fence import date_text, number_text
 
 Bound: TypeAlias = int | float | decimal.Decimal | dt.datetime
 OPERATORS: Final = frozenset({"$eq", "$in", "$gt", "$gte", "$lt", "$lte"})
+WORDS: Final = {
+    "$eq": "is",
+    "$in": "is any of",
+    "$gt": "is above",
+    "$gte": "is at or above",
+    "$lt": "is below",
+    "$lte": "is at or below",
+}
 DATES: Final = frozenset({Kind.DATE})
 
 
@@ -137,10 +145,10 @@ def _finding(comparison: Comparison, span: Range, bound: Bound) -> Finding:
     nearest = span.low if cast("Any", bound) <= cast("Any", span.low) else span.high
     return Finding(
         Code.OUT_OF_RANGE,
-        f"nothing stored at {text!r} is {comparison.operator} {shown(comparison.value)}",
+        f"nothing stored at {text!r} {WORDS[comparison.operator]} {shown(comparison.value)}",
         comparison.place,
         path=text,
-        evidence=f"all that is stored lies in {span}",
+        evidence=f"stored from {span}, every document read",
         nearest=(_text(nearest),),
         blocking=False,
     )
@@ -165,7 +173,13 @@ def _sized(comparison: Comparison, field: Field) -> Iterable[Finding]:
             f"no array at {comparison.read.text!r} has {counted(size, 'item')}",
             comparison.place,
             path=comparison.read.text,
-            evidence=f"the arrays stored there have {lengths.low} to {lengths.high} items",
+            evidence=f"every array stored there has {_spread(lengths)}, every document read",
             nearest=(str(lengths.low if size < lengths.low else lengths.high),),
             blocking=False,
         )
+
+
+def _spread(lengths: Lengths) -> str:
+    if lengths.low == lengths.high:
+        return counted(lengths.low, "item")
+    return f"{lengths.low} to {lengths.high} items"

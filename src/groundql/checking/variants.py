@@ -14,7 +14,7 @@ from groundql.checking.values import MOST_SHOWN, comparison_decides, is_either
 from groundql.core.answer import Grounding
 from groundql.core.catalog import Container, Variant
 from groundql.core.finding import Code, Finding
-from groundql.core.path import ITEMS, Path
+from groundql.core.path import ENTRIES, ITEMS, Path
 from groundql.core.program import Claims, Comparison, Place, Read, ReadStatus
 from groundql.grounding.fence import fence_path, fence_value
 
@@ -83,6 +83,9 @@ def _concerns(read: Read, comparison: Comparison, base: Path, claims: Claims) ->
         return False
     if read.place.stage > comparison.place.stage and _joins_itself(read.container, claims):
         return False
+    below = base.steps.count(ENTRIES)
+    if read.keys[:below] != comparison.read.keys[:below]:
+        return False
     return ITEMS not in base.steps or _is_same_item(read, comparison, base, claims)
 
 
@@ -112,6 +115,7 @@ def _is_same_item(read: Read, comparison: Comparison, base: Path, claims: Claims
 def _finding(
     read: Read, lost: Path, chosen: Sequence[Variant], branches: Sequence[Variant], container: Container
 ) -> Finding:
+    name = fence_path(chosen[0].base + chosen[0].path)
     having = [v for v in branches if lost not in v.absent and v not in chosen]
     return Finding(
         Code.VARIANT_LACKS,
@@ -119,7 +123,7 @@ def _finding(
         read.place,
         path=read.text,
         evidence=f"{_share(chosen, container)}; {_fields(chosen, branches)}",
-        nearest=tuple(f"{_named([v])} has it" for v in having[:MOST_SHOWN]),
+        nearest=tuple(f"{_named([v])} has it" for v in having[:MOST_SHOWN]) or (f"another {name} has it",),
         blocking=False,
     )
 

@@ -115,6 +115,13 @@ MISSES: list[tuple[str, list[dict[str, Any]], Code, str]] = [
     # --- values
     ("an absent member", [{"$match": {"type": {"$in": ["car", "plain"]}}}], Code.VALUE_ABSENT, '"plane"'),
     ("a pattern that meets nothing", [{"$match": {"type": {"$regex": "^shipp"}}}], Code.VALUE_ABSENT, '"ship"'),
+    ("a pattern in another case", [{"$match": {"type": {"$regex": "^Ship"}}}], Code.STORED_FORM, '"$options": "i"'),
+    (
+        "a pattern of an expression",
+        [{"$match": {"$expr": {"$regexMatch": {"input": "$type", "regex": "bus"}}}}],
+        Code.VALUE_ABSENT,
+        "bus",
+    ),
     ("another spelling excluded", [{"$match": {"state": {"$ne": "in repair"}}}], Code.STORED_FORM, "In Repair"),
     # --- ranges
     ("above all numbers", [{"$match": {"price": {"$gt": 219}}}], Code.OUT_OF_RANGE, "100 to 219"),
@@ -188,6 +195,12 @@ RIGHT: list[tuple[str, list[dict[str, Any]]]] = [
     ("an array unwound", [{"$unwind": "$tags"}, {"$match": {"tags": "red"}}]),
     ("an array below an unwound one", [{"$unwind": "$parts"}, group({"$sum": 1}, "$parts.kind")]),
     ("a pattern that meets one", [{"$match": {"type": {"$regex": "^SHI", "$options": "i"}}}]),
+    ("a pattern that may run away", [{"$match": {"type": {"$regex": "(a+)+$"}}}]),
+    ("a pattern of another dialect", [{"$match": {"type": {"$regex": "^[[:digit:]]"}}}]),
+    (
+        "an expression's options",
+        [{"$match": {"$expr": {"$regexMatch": {"input": "$type", "regex": "SHIP", "options": "i"}}}}],
+    ),
     ("the greatest number itself", [{"$match": {"price": {"$gte": 219}}}]),
     ("above the finite", [{"$match": {"load": {"$gt": 500}}}]),
     ("a label for what there is not yet", [project({"$cond": [{"$gt": ["$price", 999]}, "dear", "cheap"]})]),

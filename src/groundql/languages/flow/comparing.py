@@ -16,7 +16,15 @@ from groundql.languages.flow.evaluation import (
     positional,
 )
 from groundql.languages.flow.ledger import read_of
-from groundql.languages.flow.literals import as_object, constant, is_constant, is_pattern, literal_type, operator_of
+from groundql.languages.flow.literals import (
+    as_object,
+    constant,
+    is_constant,
+    is_pattern,
+    literal_type,
+    operator_of,
+    with_options,
+)
 from groundql.languages.flow.types import NULL, Type, array_of, computed, record, unite, unite_all
 
 _MIRRORED: Final = {"$gt": "$lt", "$gte": "$lte", "$lt": "$gt", "$lte": "$gte"}
@@ -142,7 +150,7 @@ def pattern(ctx: Context, name: str, spec: Any) -> Type:
     regex = parts.get("regex")
     if regex is not None and (is_pattern(regex) or is_constant(regex)):
         _, read = operand(ctx.at("input"), parts.get("input"))
-        _note(ctx, "$regex", read, constant(regex))
+        _note(ctx, "$regex", read, with_options(constant(regex), {"$options": parts.get("options")}))
     else:
         named_arguments(ctx, spec)
     if name == "$regexMatch":

@@ -95,6 +95,13 @@ def is_pattern(value: Any) -> bool:
     return isinstance(value, (Regex, re.Pattern))
 
 
+def with_options(pattern: Any, conditions: Mapping[str, Any]) -> Any:
+    """Return a pattern with the `$options` that stand beside it; anything else as it is."""
+    options = conditions.get("$options")
+    text = pattern.pattern if is_pattern(pattern) else pattern
+    return Regex(text, options) if isinstance(options, str) and isinstance(text, str) else pattern
+
+
 def operator_of(value: Any) -> str:
     """Return the operator of an expression object, or the empty text for anything else."""
     spec = as_object(value)

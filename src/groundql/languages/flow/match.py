@@ -10,7 +10,7 @@ from groundql.core.program import Comparison, Read, ReadStatus
 from groundql.languages.flow.comparing import read_of_type
 from groundql.languages.flow.context import MAX_DEPTH, Context
 from groundql.languages.flow.evaluation import evaluate
-from groundql.languages.flow.literals import as_list, as_object, is_pattern, operator_of
+from groundql.languages.flow.literals import as_list, as_object, is_pattern, operator_of, with_options
 from groundql.languages.flow.paths import Manner
 from groundql.languages.flow.reading import read_field
 from groundql.languages.flow.types import ANY, Type, of_kinds, unite
@@ -94,7 +94,7 @@ def _follow_conditions(ctx: Context, type_: Type, read: Read, conditions: Mappin
         elif operator == "$elemMatch":
             _follow_items(ctx.at(operator), type_, read, value)
         elif operator in _COMPARING or operator in _WHOLE:
-            _note(ctx, operator, type_, read, value)
+            _note(ctx, operator, type_, read, with_options(value, conditions) if operator == "$regex" else value)
         elif operator == "$mod":
             ctx.ledger.add_literal(value)
         elif operator not in _SILENT:

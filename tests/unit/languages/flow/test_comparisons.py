@@ -31,7 +31,7 @@ COMPARED: list[tuple[str, list[Any], str, str | None, Any]] = [
     ("an exclusion", [{"$match": {"status": {"$nin": ["a"]}}}], "$nin", "status", ["a"]),
     ("a negation", [{"$match": {"total": {"$not": {"$gt": 3}}}}], "$gt", "total", 3),
     ("an alternative", [{"$match": {"$or": [{"status": "paid"}]}}], "$eq", "status", "paid"),
-    ("a pattern", [{"$match": {"status": {"$regex": "^p", "$options": "i"}}}], "$regex", "status", "^p"),
+    ("a pattern", [{"$match": {"status": {"$regex": "^p", "$options": "i"}}}], "$regex", "status", Regex("^p", "i")),
     ("a bare pattern", [{"$match": {"status": Regex("^p")}}], "$regex", "status", Regex("^p")),
     ("existence", [{"$match": {"status": {"$exists": True}}}], "$exists", "status", True),
     ("a type", [{"$match": {"status": {"$type": "string"}}}], "$type", "status", "string"),
