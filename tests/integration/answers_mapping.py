@@ -602,7 +602,7 @@ def _(world: Documents) -> list[Document]:
     rows: list[Document] = []
     for p in world["presets"]:
         for name, n in Counter(texts["name"] for texts in p["names"].values() if "name" in texts).items():
-            rows += [{"preset": p["_id"], "name": name, "languages": n}] if n >= 6 else []
+            rows += [{"preset": p["_id"], "shared_name": name, "languages": n}] if n >= 6 else []
     return sorted(rows, key=lambda row: (-row["languages"], row["preset"]))
 
 

@@ -25,6 +25,11 @@ MAPS = {
     ("brands", "categories"): {"tag", "uses_by_tag"},
     ("brands", "entries"): {"tags"},
     ("brands", "organisations"): {"identities"},
+    ("mapping", "fields"): {"icons", "texts", "texts.<*>.options", "texts.<*>.placeholders", "texts.<*>.types"},
+    ("mapping", "menus"): {"names"},
+    ("mapping", "presets"): {"addTags", "names", "removeTags", "tags"},
+    ("mapping", "releases"): set[str](),
+    ("mapping", "retired_tags"): {"old", "replace"},
     ("webcompat", "browsers"): {"releases"},
     ("webcompat", "feature_groups"): {"features_by_area", "versions_by_browser", "versions_by_browser.<*>"},
     ("webcompat", "features"): {"support"},
@@ -57,6 +62,7 @@ def test_every_world_is_covered() -> None:
     [
         ("atlas", "places", "kind", "airport"),
         ("atlas", "places", "kind", "city"),
+        ("mapping", "retired_tags", "kind", "discarded"),
         ("webcompat", "features", "area", "webextensions"),
     ],
 )

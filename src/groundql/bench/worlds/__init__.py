@@ -20,6 +20,7 @@ _WORLDS = (
         title="Names of shops, operators, transit networks and flags",
         licence="BSD-3-Clause AND CC0-1.0",
     ),
+    World(name="mapping", title="Presets, form fields and retired tags of a map editor", licence="ISC"),
     World(name="webcompat", title="Web platform features and the browsers with them", licence="CC0-1.0"),
 )
 
