@@ -213,7 +213,7 @@ def _(world: Documents) -> list[Document]:
     rows = [
         {"territory": t["name"], "since": day(c["from"])}
         for t, c in periods(world, tender=False)
-        if c["code"] == "EUR" and c["to"] is None and c["from"].year >= 2005
+        if c["code"] == "EUR" and c["from"].year >= 2005
     ]
     return order(rows, "since", "territory")
 
@@ -221,7 +221,9 @@ def _(world: Documents) -> list[Document]:
 @ANSWERS.to(20032)
 def _(world: Documents) -> list[Document]:
     names = {c["_id"]: c["name"] for c in world["currencies"]}
-    running = sorted((c["from"], t["name"], c["code"]) for t, c in periods(world) if c["to"] is None and "from" in c)
+    running = sorted(
+        (c["from"], t["name"], c["code"]) for t, c in periods(world, tender=False) if c["to"] is None and "from" in c
+    )
     return [
         {"territory": territory, "currency": names[code], "since": start.year} for start, territory, code in running[:6]
     ]
@@ -242,7 +244,7 @@ def _(world: Documents) -> list[Document]:
     moment = datetime(1990, 1, 1, tzinfo=UTC)
     used = {
         (c["code"], t["_id"])
-        for t, c in periods(world)
+        for t, c in periods(world, tender=False)
         if "from" in c and c["from"] <= moment and (c["to"] is None or c["to"] > moment)
     }
     return count((code for code, _ in used), "code", "territories", least=5)
@@ -275,7 +277,7 @@ def _(world: Documents) -> list[Document]:
 
 @ANSWERS.to(20037)
 def _(world: Documents) -> list[Document]:
-    found = Counter((t["name"], c["code"]) for t, c in periods(world))
+    found = Counter((t["name"], c["code"]) for t, c in periods(world, tender=False))
     return [
         {"territory": territory, "code": code, "periods": n} for (territory, code), n in sorted(found.items()) if n > 1
     ]
@@ -283,7 +285,11 @@ def _(world: Documents) -> list[Document]:
 
 @ANSWERS.to(20038)
 def _(world: Documents) -> list[Document]:
-    years = [c["from"].year for _, c in periods(world) if c["code"] == "USD" and c["to"] is None and "from" in c]
+    years = [
+        c["from"].year
+        for _, c in periods(world, tender=False)
+        if c["code"] == "USD" and c["to"] is None and "from" in c
+    ]
     return [
         {"year": year, "began": years.count(year), "total": sum(y <= year for y in years)}
         for year in sorted(set(years))
