@@ -13,6 +13,7 @@ from groundql.bench.stats.holm import holm
 from groundql.bench.verdict import PROTOCOLS, STRICT, TEND_V1, Bucket
 
 SHORT = {TEND_V1: "tend-v1", STRICT: "strict"}
+PERCENT = "EXC and EXF1 in percent, with 95 % intervals: Wilson's for EXC, the bootstrap within databases for the rest"
 AUDIT_HINT = "no audit is at hand, so nothing tells which tasks are decidable: groundql bench audit SUITE --out FILE"
 
 
@@ -28,7 +29,7 @@ def main_table(material: Material) -> Table:
         if decidable:
             columns.append(Column(f"decidable {protocol}", f"EXC {protocol}, decidable", Kind.SHARE))
     rows = [_main_row(arm, material, decidable) for arm in material.arms]
-    notes = [] if material.decidable else [AUDIT_HINT]
+    notes = [PERCENT] if material.decidable else [PERCENT, AUDIT_HINT]
     if decidable:
         notes.append(f"{len(decidable):,} of {len(material.decidable):,} audited tasks are decidable")
     return Table("III", "Main results", columns, rows, tuple(notes))

@@ -174,13 +174,15 @@ def _read_audit(file: Path) -> Iterable[tuple[CaseId, bool]]:
 
 
 def _notes(runs: Sequence[Run], whole: Suite, narrowed: Suite, arms: Sequence[Arm]) -> Iterable[str]:
-    known = {case.id for case in narrowed.cases}
     for run in runs:
         if run.manifest and run.manifest.fingerprint != whole.fingerprint:
             yield f"{run.folder.name}: the records of {whole.name} have changed since this run was made"
+    known = {case.id for case in narrowed.cases}
+    gaps: dict[int, list[str]] = {}
     for arm in arms:
-        missing = len(known - {one.id for one in arm.scored})
+        gaps.setdefault(len(known - {one.id for one in arm.scored}), []).append(arm.name)
+    for missing, names in gaps.items():
         if missing:
-            yield f"{arm.name} was not asked {missing} of the {len(known)} tasks; its figures are over the others"
+            yield f"{missing} of the {len(known)} tasks are not scored for {', '.join(names)}: their figures lack them"
     if any(one.repeat for run in runs for one in run.scores):
         yield "tasks were asked several times; figures are of the first time, `groundql bench study churn` has the rest"

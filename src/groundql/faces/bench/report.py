@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
+from groundql.bench.report.page import write_page
 from groundql.bench.report.reading import Material, gather
 from groundql.bench.report.table import Kind, Table
 from groundql.bench.report.tables import make_tables
@@ -22,6 +23,8 @@ from groundql.faces.show import console, safe, show_json
 from groundql.grounding.fence import clean
 
 PAGE = "report.html"
+NOTE_CHARS = 400
+CELL_CHARS = 160
 err = console()
 
 
@@ -43,6 +46,10 @@ def report(
     audit: Annotated[
         list[Path] | None, typer.Option(help="What `bench audit --out` wrote: which tasks are decidable.")
     ] = None,
+    html: Annotated[bool, typer.Option("--html", help="Write one page to look at, instead of tables.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Where the page goes; else report.html in the first run's folder.")
+    ] = None,
     tables: Annotated[str, typer.Option(help="Only these tables, separated by commas: I, III, IV, V, costs.")] = "",
     output: Annotated[
         Written, typer.Option("--format", "-f", help="How tables are written to standard output.")
@@ -53,6 +60,11 @@ def report(
     made = make_tables(material, against)
     for note in material.notes:
         err.print(f"[yellow]note[/]     {safe(note)}")
+    if html or out is not None:
+        page = out or runs[0] / PAGE
+        page.write_text(write_page(material, made), encoding="utf-8")
+        err.print(f"page     {safe(str(page))}, {page.stat().st_size / 1e6:.1f} MB")
+        return 0
     _write(_chosen(made, tables), output, material)
     return 0
 
@@ -80,12 +92,12 @@ def _show(table: Table) -> None:
     for column in table.columns:
         shown.add_column(escape(clean(column.title)), justify="left" if column.kind is Kind.TEXT else "right")
     for row in table.rows:
-        shown.add_row(*(escape(clean(cell(row.get(c.key), c.kind))) for c in table.columns))
+        shown.add_row(*(escape(clean(cell(row.get(c.key), c.kind), CELL_CHARS)) for c in table.columns))
     wide = None if sys.stdout.isatty() else 10_000
     to = Console(file=sys.stdout, highlight=False, width=wide)
     to.print(shown)
     for note in table.notes:
-        to.print(f"  {escape(clean(note))}", soft_wrap=True)
+        to.print(f"  {escape(clean(note, NOTE_CHARS))}", soft_wrap=True)
     to.print()
 
 
