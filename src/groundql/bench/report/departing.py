@@ -1,4 +1,4 @@
-"""Where a wrong program first goes astray: a stage that a finding names, else the first that departs from the gold's."""
+"""Where a wrong program first goes astray: where a finding says so, else where it departs from the gold."""
 
 from __future__ import annotations
 

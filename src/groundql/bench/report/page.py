@@ -97,7 +97,9 @@ def _section(table: Table, plots: str) -> str:
     title = f"Table {_name(table)}" if _name(table) != table.title else table.title
     shown = f'<table class="sortable"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
     key = escape(table.key)
-    return f'<h2 id="t-{key}">{escape(title)}</h2>{plots}<div class="scroll">{shown}</div><ul class="notes">{notes}</ul>'
+    return (
+        f'<h2 id="t-{key}">{escape(title)}</h2>{plots}<div class="scroll">{shown}</div><ul class="notes">{notes}</ul>'
+    )
 
 
 def _class(kind: Kind) -> str:

@@ -39,7 +39,9 @@ def _bar(row: Mapping[str, Any], y: int) -> str:
         share = row.get(name) or 0.0
         if share:
             title = f"<title>{escape(name.replace('_', ' '))}: {100 * share:.1f} %</title>"
-            parts.append(f'<rect x="{x:.1f}" y="{y + 3}" width="{width * share:.1f}" height="15" fill="{colour}">{title}</rect>')
+            parts.append(
+                f'<rect x="{x:.1f}" y="{y + 3}" width="{width * share:.1f}" height="15" fill="{colour}">{title}</rect>'
+            )
             x += width * share
     return "".join(parts)
 
@@ -61,7 +63,9 @@ def _whisker(figure: Figure | None, y: int, colour: str, arm: str) -> str:
     if figure is None:
         return ""
     low, value, high = (_across(number) for number in (figure.low, figure.value, figure.high))
-    title = f"<title>{escape(arm)}: {100 * figure.value:.1f} % ({100 * figure.low:.0f} to {100 * figure.high:.0f})</title>"
+    title = (
+        f"<title>{escape(arm)}: {100 * figure.value:.1f} % ({100 * figure.low:.0f} to {100 * figure.high:.0f})</title>"
+    )
     line = f'<line x1="{low:.1f}" x2="{high:.1f}" y1="{y}" y2="{y}" stroke="{colour}" stroke-width="1.5"/>'
     return f'<g>{line}<circle cx="{value:.1f}" cy="{y}" r="3.2" fill="{colour}"/>{title}</g>'
 
@@ -92,7 +96,9 @@ def _scatter(points: Sequence[tuple[str, float, Figure]], unit: str) -> Iterable
     yield f'<line x1="60" x2="60" y1="20" y2="290" stroke="#999"/><line x1="60" x2="740" y1="290" y2="290" stroke="#999"/>'
     for tenth in range(0, 11, 2):
         y = 290 - 27 * tenth
-        yield f'<line x1="60" x2="740" y1="{y}" y2="{y}" stroke="#e3e3e0"/>' + _text(52, y + 4, f"{10 * tenth} %", "end")
+        yield f'<line x1="60" x2="740" y1="{y}" y2="{y}" stroke="#e3e3e0"/>' + _text(
+            52, y + 4, f"{10 * tenth} %", "end"
+        )
     yield _text(400, 330, f"{unit} (logarithmic)", "middle")
     for cost in dict.fromkeys((low, high)):
         x = 110 + 480 * log10(cost / low) / span

@@ -140,4 +140,3 @@ def read_program(text: str) -> MqlProgram | None:
         except InputError:
             continue
     return None
-
