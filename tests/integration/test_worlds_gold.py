@@ -16,10 +16,15 @@ from bson import json_util
 from pymongo import MongoClient
 
 from groundql.bench.worlds import World, WorldTask, list_worlds, open_world
-from integration import answers_atlas, answers_emoji, answers_mapping
+from integration import answers_atlas, answers_brands, answers_emoji, answers_mapping
 from integration.world_answers import Answer, Document, Documents, by_id, count
 
-ANSWERS: dict[int, Answer] = {**answers_atlas.ANSWERS, **answers_emoji.ANSWERS, **answers_mapping.ANSWERS}
+ANSWERS: dict[int, Answer] = {
+    **answers_atlas.ANSWERS,
+    **answers_brands.ANSWERS,
+    **answers_emoji.ANSWERS,
+    **answers_mapping.ANSWERS,
+}
 TASKS = [(world, task) for world in list_worlds() for task in world.tasks()]
 SIMPLE = [
     json_util.loads(line, json_options=json_util.JSONOptions(tz_aware=True, tzinfo=UTC))
