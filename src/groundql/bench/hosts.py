@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -14,7 +15,7 @@ import anyio
 from groundql.bench.case import Suite
 from groundql.config import Settings
 from groundql.core.ports import Database
-from groundql.databases.load import LoadProgress
+from groundql.databases.load import LoadProgress, load
 from groundql.databases.mongodb import MongoDatabase
 from groundql.errors import InputError
 from groundql.grounding.grounder import CatalogGrounder, Listen, open_grounding
@@ -26,7 +27,8 @@ class Host:
     """Open the databases of a suite when they are asked for, and close them at the end.
 
     `server` is a connection string without a database: each of the suite's databases is then expected there under its
-    own name. Without one, the suite's files are held by embedded servers, at most `most_open` that nobody uses.
+    own name, or loaded there from the suite's file when `loads_missing` says so and nothing is there yet. Without one,
+    the suite's files are held by embedded servers, at most `most_open` that nobody uses.
     Raises (from `database` and `grounder`): InputError when a database has neither file nor server, LoadError, the
     `DatabaseError` family.
     """
@@ -35,6 +37,7 @@ class Host:
     settings: Settings
     server: str = ""
     most_open: int = 2
+    loads_missing: bool = False
     on_load: Callable[[LoadProgress], None] | None = None
     listen: Listen | None = None
     _open: OrderedDict[str, Opened] = field(default_factory=OrderedDict[str, Opened])
@@ -94,14 +97,33 @@ class Host:
 
     async def _start(self, name: str) -> Opened:
         if self.server:
-            return Opened(MongoDatabase(_with_database(self.server, name)))
+            return await self._on_server(name)
+        return await open_database(str(self._source(name)), self.settings, on_load=self.on_load)
+
+    async def _on_server(self, name: str) -> Opened:
+        """Open a database of the server. An empty one would answer every gold with no rows, so it is refused."""
+        uri = _with_database(self.server, name)
+        database = MongoDatabase(uri)
+        try:
+            described = await database.describe()
+            if not described.containers and not described.is_partial:
+                if not self.loads_missing:
+                    hint = "load it there with `groundql load`, or leave --db out to use the suite's files"
+                    raise InputError(f"the server {database.hosts} holds no database {name!r}", hint=hint)
+                await load(self._source(name), uri, name, existing="refuse", on_progress=self.on_load)
+        except BaseException:
+            await database.close()
+            raise
+        return Opened(database)
+
+    def _source(self, name: str) -> Path:
         source = self.suite.sources.get(name)
         if source is None:
             raise InputError(
                 f"the suite {self.suite.name} holds no documents of the database {name!r}",
                 hint=f"put {name}.json into its mongodb_data folder, or give --db with a server that holds it",
             )
-        return await open_database(str(source), self.settings, on_load=self.on_load)
+        return source
 
     async def _make_room(self) -> None:
         idle = [name for name in self._open if not self._users.get(name)]

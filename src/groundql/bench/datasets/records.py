@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -32,8 +33,8 @@ def read_golds(path: Path) -> tuple[Gold, ...]:
 def read_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Read a file's records, each with its place (a line or a number)."""
     try:
-        text = _unpacked(path).decode("utf-8")
-    except (OSError, UnicodeDecodeError, EOFError) as error:
+        text = _unpacked(path).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
         raise LoadError(f"{path}: cannot be read ({error})") from None
     pieces = _from_array(path, text) if text.lstrip()[:1] == "[" else _from_lines(path, text)
     for place, record in pieces:
@@ -45,12 +46,25 @@ def read_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def to_gold(record: Mapping[str, Any], place: str) -> Gold:
     """Take one record apart. Everything but the lean fields becomes a label.
 
+    The full form keeps its two phrasings in `nl_queries`, as canonical and colloquial.
     Raises: LoadError when a field that a case needs is absent or of the wrong kind.
     """
+    record = {**_phrasings(record), **record}
     number, database, nlq, mql = (_field(record, name, place) for name in ("record_id", "db_id", "NLQ", "MQL"))
-    labels = cast("Mapping[str, Any]", record.get("labels") or {})
-    extra = {name: value for name, value in record.items() if name not in (*LEAN_FIELDS, "labels")}
-    return Gold(CaseId(database, number), mql, nlq, str(record.get("NLQ_colloquial") or ""), {**extra, **labels})
+    labels: Any = record.get("labels") or {}
+    if not isinstance(labels, dict):
+        raise LoadError(f"{place}: labels is {labels!r}, not an object")
+    extra = {name: value for name, value in record.items() if name not in (*LEAN_FIELDS, "labels", "nl_queries")}
+    told = {**extra, **cast("Mapping[str, Any]", labels)}
+    return Gold(CaseId(database, number), mql, nlq, str(record.get("NLQ_colloquial") or ""), told)
+
+
+def _phrasings(record: Mapping[str, Any]) -> dict[str, Any]:
+    both: Any = record.get("nl_queries")
+    if not isinstance(both, dict):
+        return {}
+    queries = cast("Mapping[str, Any]", both)
+    return {"NLQ": queries.get("canonical"), "NLQ_colloquial": queries.get("colloquial")}
 
 
 def to_case(gold: Gold, phrasing: Phrasing) -> Case:
@@ -84,17 +98,19 @@ def _unpacked(path: Path) -> bytes:
 def _from_array(path: Path, text: str) -> Iterator[tuple[str, Any]]:
     try:
         found = cast("Sequence[Any]", json.loads(text))
-    except json.JSONDecodeError as error:
-        raise LoadError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from None
+    except (json.JSONDecodeError, RecursionError) as error:
+        where = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise LoadError(f"{path}{where}: not JSON ({getattr(error, 'msg', 'nested too deep')})") from None
     for number, record in enumerate(found, 1):
         yield f"record {number}", record
 
 
 def _from_lines(path: Path, text: str) -> Iterator[tuple[str, Any]]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):  # splitlines would also cut at characters JSON allows in text
         if not line.strip():
             continue
         try:
             yield f"line {number}", json.loads(line)
         except json.JSONDecodeError as error:
-            raise LoadError(f"{path}, line {number}: not JSON ({error.msg})") from None
+            hint = "an array over several lines begins with [" if number == 1 and line.strip() == "{" else ""
+            raise LoadError(f"{path}, line {number}: not JSON ({error.msg})", hint=hint) from None

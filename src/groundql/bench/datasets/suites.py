@@ -1,13 +1,15 @@
-"""Open a suite by the name a person gives it: `worlds`, `worlds:NAME`, `folder:PATH`, `tend` or `tend:PATH`."""
+"""Open a suite by name: `worlds`, `worlds:NAME`, `folder:PATH` or a path, `tend` or `tend:PATH`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Final
 
 from groundql.bench.case import Gold, Suite
+from groundql.bench.datasets.imports import default_imports, recall
 from groundql.bench.datasets.records import Phrasing, fingerprint_of_records, read_golds, to_case
 from groundql.bench.worlds import list_worlds
 from groundql.errors import InputError, LoadError
@@ -19,8 +21,8 @@ _DATA_FOLDERS: Final = ("mongodb_data", "data/mongodb_data", "", "data")
 _ENDINGS: Final = (".json", ".json.gz", "")
 
 
-def open_suite(text: str, *, phrasing: Phrasing = "canonical") -> Suite:
-    """Open the suite that a text names.
+def open_suite(text: str, *, phrasing: Phrasing = "canonical", imports: Path | None = None) -> Suite:
+    """Open the suite that a text names; `imports` is the folder in which imported releases are remembered.
 
     Raises: InputError for an unknown name, LoadError for a folder or records of the wrong form.
     """
@@ -30,6 +32,10 @@ def open_suite(text: str, *, phrasing: Phrasing = "canonical") -> Suite:
             return _open_worlds(text, rest, phrasing)
         case "folder" | "tend" if rest:
             return open_folder(Path(rest).expanduser(), text, phrasing)
+        case "tend":
+            return open_imported(text, imports or default_imports(), phrasing)
+        case _ if rest == "" and Path(text).expanduser().exists():
+            return open_folder(Path(text).expanduser(), f"folder:{text}", phrasing)
         case _:
             raise InputError(f"there is no suite {text!r}", hint=f"a suite is one of: {', '.join(KINDS)}")
 
@@ -41,7 +47,22 @@ def open_folder(folder: Path, name: str, phrasing: Phrasing = "canonical") -> Su
     """
     tasks = find_tasks(folder)
     golds = read_golds(tasks)
-    return _suite(name, golds, _find_sources(tasks, golds), phrasing)
+    return _suite(name, golds, find_sources(tasks, (g.id.database for g in golds)), phrasing)
+
+
+def open_imported(name: str, imports: Path, phrasing: Phrasing = "canonical") -> Suite:
+    """Open a release that was imported under a name.
+
+    Raises: InputError when nothing was, or it is no longer where it was.
+    """
+    found = recall(imports, name)
+    if found is None:
+        raise InputError(f"nothing was imported as {name}", hint=f"groundql bench import {name} PATH tells where it is")
+    if not found.records.is_file():
+        raise InputError(
+            f"{found.records} is not there any more", hint=f"import it again: groundql bench import {name}"
+        )
+    return _suite(name, read_golds(found.records), found.sources, phrasing)
 
 
 def find_tasks(folder: Path) -> Path:
@@ -49,28 +70,38 @@ def find_tasks(folder: Path) -> Path:
 
     Raises: LoadError naming the file names that are looked for.
     """
+    return find_all_tasks(folder)[0]
+
+
+def find_all_tasks(folder: Path) -> tuple[Path, ...]:
+    """Find every file of records that a release holds, the fullest first: the path itself when it is a file.
+
+    Raises: LoadError naming the file names that are looked for.
+    """
     if folder.is_file():
-        return folder
+        return (folder,)
     if not folder.is_dir():
         raise LoadError(f"{folder}: no such file or folder")
-    for inner in _TASK_FOLDERS:
-        for name in _TASK_FILES:
-            if (folder / inner / name).is_file():
-                return folder / inner / name
-    raise LoadError(f"{folder}: holds no records", hint=f"looked for {', '.join(_TASK_FILES)}, also in data/")
+    places = (folder / inner / name for inner in _TASK_FOLDERS for name in _TASK_FILES)
+    found = tuple(place for place in places if place.is_file())
+    if not found:
+        raise LoadError(f"{folder}: holds no records", hint=f"looked for {', '.join(_TASK_FILES)}, also in data/")
+    return found
 
 
-def _find_sources(tasks: Path, golds: Sequence[Gold]) -> dict[str, Path]:
-    """Find each database's documents beside the records, or one folder up; a database without any is left out."""
+def find_sources(tasks: Path, databases: Iterable[str], beside: Sequence[Path] = ()) -> dict[str, Path]:
+    """Find each database's documents beside the records, one folder up, or `beside`; one without any is left out."""
     found: dict[str, Path] = {}
-    for database in dict.fromkeys(g.id.database for g in golds):
+    taken = (tasks, *tasks.parents)
+    for database in dict.fromkeys(databases):
+        is_safe = not {"/", "\\"} & set(database) and database not in (".", "..")  # a name is never a way elsewhere
         places = (
             parent / inner / f"{database}{ending}"
-            for parent in (tasks.parent, tasks.parent.parent)
+            for parent in (*beside, tasks.parent, tasks.parent.parent)
             for inner in _DATA_FOLDERS
             for ending in _ENDINGS
         )
-        source = next((place for place in places if place.exists() and place != tasks), None)
+        source = next((place for place in places if is_safe and place.exists() and place not in taken), None)
         if source is not None:
             found[database] = source
     return found
@@ -92,7 +123,7 @@ def _open_worlds(text: str, wanted: str, phrasing: Phrasing) -> Suite:
 def _suite(name: str, golds: Sequence[Gold], sources: Mapping[str, Path], phrasing: Phrasing) -> Suite:
     by_id = {gold.id: gold for gold in golds}
     if len(by_id) < len(golds):
-        twice = next(g.id for i, g in enumerate(golds) if g.id in {h.id for h in golds[:i]})
+        twice = Counter(g.id for g in golds).most_common(1)[0][0]
         raise LoadError(f"{name}: the record {twice} is there twice")
     cases = tuple(to_case(gold, phrasing) for gold in golds)
     return Suite(name, cases, by_id, sources, fingerprint_of_records(golds))
