@@ -21,6 +21,7 @@ _WORLDS = (
         licence="BSD-3-Clause AND CC0-1.0",
     ),
     World(name="mapping", title="Presets, form fields and retired tags of a map editor", licence="ISC"),
+    World(name="releases", title="Releases of Electron, their notes, builds and components", licence="MIT"),
     World(name="webcompat", title="Web platform features and the browsers with them", licence="CC0-1.0"),
 )
 
