@@ -19,6 +19,8 @@ from groundql.bench.report.writing import cell
 from groundql.bench.verdict import PROTOCOLS
 
 PLOTTED_AXES: Final = 4
+POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+"""With the page's one script by its hash: nothing is fetched, and nothing that slipped in would run."""
 CONTROLS: Final = """<div class="controls">
 <input id="find" type="search" placeholder="words of a question, or a number" aria-label="find">
 <select id="protocol" aria-label="protocol"><option value="0">tend-v1</option><option value="1">strict</option></select>
@@ -27,8 +29,9 @@ CONTROLS: Final = """<div class="controls">
 <select id="arm" aria-label="solver"><option value="-1">any solver</option></select>
 <select id="bucket" aria-label="outcome"><option value="">any outcome</option><option value="wrong">not correct</option>
 <option value="differ">solvers differ</option><option value="none">solved by none</option></select>
-<select id="order" aria-label="order"><option value="">in the suite's order</option><option value="hard">hardest first</option>
-<option value="easy">easiest first</option></select><span id="count" class="key"></span></div>"""
+<select id="order" aria-label="order"><option value="">in the suite's order</option>
+<option value="hard">hardest first</option><option value="easy">easiest first</option></select>
+<span id="count" class="key"></span></div>"""
 MARKED: Final = (
     "The first wrong stage of a program whose rows are wrong is the earliest that a blocking finding names; else the "
     "first whose operators, stored paths or constants are not those of the gold's stage at the same place. Where two "
@@ -40,7 +43,7 @@ def write_page(material: Material, tables: Sequence[Table]) -> str:
     """Write the page. Everything that came from a run, a model or a database is escaped or set as text."""
     script, style = _asset("page.js"), _asset("page.css")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    policy = f"{POLICY}; script-src 'sha256-{digest}'"
     return "".join(
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',

@@ -92,8 +92,8 @@ def _spent(row: Mapping[str, Any], *, priced: bool) -> float:
 
 def _scatter(points: Sequence[tuple[str, float, Figure]], unit: str) -> Iterable[str]:
     low, high = min(cost for _, cost, _ in points), max(cost for _, cost, _ in points)
-    span = max(log10(high / low), 0.3)
-    yield f'<line x1="60" x2="60" y1="20" y2="290" stroke="#999"/><line x1="60" x2="740" y1="290" y2="290" stroke="#999"/>'
+    span, written = max(log10(high / low), 0.3), list[tuple[float, float]]()
+    yield _line(60, 60, 20, 290, "#999") + _line(60, 740, 290, 290, "#999")
     for tenth in range(0, 11, 2):
         y = 290 - 27 * tenth
         yield f'<line x1="60" x2="740" y1="{y}" y2="{y}" stroke="#e3e3e0"/>' + _text(
@@ -106,8 +106,9 @@ def _scatter(points: Sequence[tuple[str, float, Figure]], unit: str) -> Iterable
     for place, (arm, cost, figure) in enumerate(sorted(points, key=lambda point: -point[2].value)):
         x, y = 110 + 480 * log10(cost / low) / span, 290 - 270 * figure.value
         top, bottom, colour = 290 - 270 * figure.high, 290 - 270 * figure.low, SERIES[place % len(SERIES)]
-        yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{top:.1f}" y2="{bottom:.1f}" stroke="{colour}" stroke-opacity=".45"/>'
-        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{colour}"/>' + _text(x + 8, y + 4, arm)
+        written.append((x, _free(x, y + 4, written)))
+        yield _line(x, x, top, bottom, f"{colour}73")
+        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{colour}"/>' + _text(x + 8, written[-1][1], arm)
 
 
 def _grid(bottom: int) -> Iterable[str]:
@@ -127,6 +128,17 @@ def _across(share: float) -> float:
     return LEFT + (WIDTH - LEFT - 30) * share
 
 
+def _free(x: float, y: float, written: Sequence[tuple[float, float]]) -> float:
+    """Move a name down until it stands on no other."""
+    while any(abs(x - other) < 130 and abs(y - above) < 13 for other, above in written):
+        y += 3
+    return y
+
+
+def _line(left: float, right: float, top: float, bottom: float, colour: str) -> str:
+    return f'<line x1="{left:.1f}" x2="{right:.1f}" y1="{top:.1f}" y2="{bottom:.1f}" stroke="{colour}"/>'
+
+
 def _label(text: str, y: int) -> str:
     short = text if len(text) <= 27 else f"{text[:26]}…"
     return _text(LEFT - 8, y, short, "end")
@@ -138,4 +150,5 @@ def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
 
 def _svg(height: int, parts: Iterable[str], title: str) -> str:
     drawn = "".join(parts)
-    return f'<figure><figcaption>{escape(title)}</figcaption><svg viewBox="0 0 {WIDTH} {height}" role="img">{drawn}</svg></figure>'
+    svg = f'<svg viewBox="0 0 {WIDTH} {height}" role="img">{drawn}</svg>'
+    return f"<figure><figcaption>{escape(title)}</figcaption>{svg}</figure>"

@@ -10,11 +10,13 @@ from groundql.bench.report.measures import accuracy
 from groundql.bench.report.reading import Material
 from groundql.bench.report.table import Column, Kind, Table
 from groundql.bench.shape.slices import slices_of
+from groundql.bench.shape.transfer import TransferLevel
 from groundql.bench.verdict import PROTOCOLS
 from groundql.core.program import Claims
 
 PAPER: Final = ("schema_flex", "anti_sql", "anti_sql_labelled")
 FIRST: Final = (*PAPER, "decidable", "category", "native_feature_type", "stages", "hops", "depth")
+LEVELS: Final = [level.value for level in TransferLevel]
 MOST_VALUES: Final = 24
 """An axis with more values than this is no breakdown but a list."""
 Slices = dict[str, dict[str, list[CaseId]]]
@@ -43,7 +45,11 @@ def slices(material: Material, claims: Mapping[CaseId, Claims]) -> Slices:
         for axis, value in placed.items():
             found.setdefault(axis, {}).setdefault(value, []).append(case)
     axes = sorted(found, key=lambda axis: (FIRST.index(axis) if axis in FIRST else len(FIRST), axis))
-    return {axis: dict(sorted(found[axis].items())) for axis in axes if len(found[axis]) <= MOST_VALUES}
+    return {axis: dict(sorted(found[axis].items(), key=_rank)) for axis in axes if len(found[axis]) <= MOST_VALUES}
+
+
+def _rank(pair: tuple[str, Any]) -> tuple[int, str]:
+    return (LEVELS.index(pair[0]) if pair[0] in LEVELS else 0, pair[0])
 
 
 def _rows(material: Material, found: Slices) -> Iterator[dict[str, Any]]:

@@ -98,13 +98,17 @@ def _made(prediction: Prediction) -> dict[str, Any]:
             {
                 "attempt": tried.attempt, "round": tried.round, "form": tried.form, "rows": tried.rows,
                 "mql": "" if tried.mql == prediction.mql else tried.mql[:TEXT],
-                "findings": [{"code": f.get("code"), "blocking": f.get("blocking"), "text": str(f.get("text", ""))[:CELL]}
-                             for f in tried.findings],
+                "findings": [_finding(finding) for finding in tried.findings],
             }
             for tried in prediction.tries[:TRIES]
         ],
         "more_tries": max(0, len(prediction.tries) - TRIES),
     }  # fmt: skip
+
+
+def _finding(finding: Mapping[str, Any]) -> dict[str, Any]:
+    text = str(finding.get("text", ""))[:CELL]
+    return {"code": finding.get("code"), "blocking": finding.get("blocking"), "text": text}
 
 
 def _rows(result: Mapping[str, Any] | None) -> dict[str, Any] | None:

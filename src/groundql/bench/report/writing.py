@@ -82,7 +82,7 @@ def to_csv(tables: Iterable[Table]) -> str:
 
 def _csv_rows(table: Table, named: str, column: Column, row: Mapping[str, Any]) -> Iterable[list[Any]]:
     value = row.get(column.key)
-    if column.kind is Kind.TEXT and table.key != "I" or value is None:
+    if (column.kind is Kind.TEXT and table.key != "I") or value is None:
         return
     if isinstance(value, Figure):
         told = value.to_record()

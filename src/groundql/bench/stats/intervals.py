@@ -34,7 +34,9 @@ def wilson(successes: int, of: int, confidence: float = CONFIDENCE) -> Interval:
     share, scale = successes / of, 1 + z * z / of
     centre = (share + z * z / (2 * of)) / scale
     half = z * sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / scale
-    return Interval(max(0.0, centre - half), min(1.0, centre + half))
+    # at either end the bound is exact, which rounding would miss
+    low = 0.0 if successes == 0 else max(0.0, centre - half)
+    return Interval(low, 1.0 if successes == of else min(1.0, centre + half))
 
 
 def bootstrap(

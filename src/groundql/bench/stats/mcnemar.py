@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
+from typing import TypeVar
+
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ def mcnemar(wins: int, losses: int) -> float:
     return min(1.0, float(Fraction(2 * tail, 2**decided)))
 
 
-def paired(first: Mapping[Hashable, bool], second: Mapping[Hashable, bool]) -> Pairing:
+def paired(first: Mapping[Key, bool], second: Mapping[Key, bool]) -> Pairing:
     """Pair verdicts by question; what only one of them was asked is left out."""
     pairs = [(first[key], second[key]) for key in first if key in second]
     return Pairing(pairs.count((True, True)), pairs.count((True, False)), pairs.count((False, True)),

@@ -77,9 +77,8 @@ def _chosen(made: Sequence[Table], names: str) -> list[Table]:
 def _write(tables: Sequence[Table], output: Written, material: Material) -> None:
     match output:
         case Written.JSON:
-            show_json(
-                {"suite": material.suite.name, "notes": list(material.notes), "tables": [t.to_record() for t in tables]}
-            )
+            told = {"suite": material.suite.name, "notes": list(material.notes)}
+            show_json({**told, "tables": [table.to_record() for table in tables]})
         case Written.CSV:
             sys.stdout.write(to_csv(tables))
         case Written.MARKDOWN:
