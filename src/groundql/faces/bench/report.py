@@ -19,6 +19,7 @@ from groundql.bench.report.reading import Material, gather
 from groundql.bench.report.table import Kind, Table
 from groundql.bench.report.tables import make_tables
 from groundql.bench.report.writing import cell, to_csv, to_markdown
+from groundql.errors import InputError
 from groundql.faces.show import console, safe, show_json
 from groundql.grounding.fence import clean
 
@@ -70,8 +71,21 @@ def report(
 
 
 def _chosen(made: Sequence[Table], names: str) -> list[Table]:
-    wanted = [name.strip().casefold() for name in names.split(",") if name.strip()]
-    return [table for table in made if not wanted or table.key.partition("-")[0].casefold() in wanted]
+    """Keep the tables that are asked for.
+
+    Raises: InputError for a name that none has.
+    """
+    known = list(dict.fromkeys(_part(table) for table in made))
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    unknown = [name for name in wanted if name.casefold() not in map(str.casefold, known)]
+    if unknown:
+        raise InputError(f"there is no table {unknown[0]!r}", hint=f"choose of: {', '.join(known)}")
+    folded = {name.casefold() for name in wanted}
+    return [table for table in made if not wanted or _part(table).casefold() in folded]
+
+
+def _part(table: Table) -> str:
+    return table.key.partition("-")[0]
 
 
 def _write(tables: Sequence[Table], output: Written, material: Material) -> None:
