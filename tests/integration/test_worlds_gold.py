@@ -16,7 +16,14 @@ from bson import json_util
 from pymongo import MongoClient
 
 from groundql.bench.worlds import World, WorldTask, list_worlds, open_world
-from integration import answers_atlas, answers_brands, answers_emoji, answers_mapping, answers_releases
+from integration import (
+    answers_atlas,
+    answers_brands,
+    answers_emoji,
+    answers_mapping,
+    answers_releases,
+    answers_webcompat,
+)
 from integration.world_answers import Answer, Document, Documents, by_id, count
 
 ANSWERS: dict[int, Answer] = {
@@ -25,6 +32,7 @@ ANSWERS: dict[int, Answer] = {
     **answers_emoji.ANSWERS,
     **answers_mapping.ANSWERS,
     **answers_releases.ANSWERS,
+    **answers_webcompat.ANSWERS,
 }
 TASKS = [(world, task) for world in list_worlds() for task in world.tasks()]
 SIMPLE = [
