@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -67,7 +68,7 @@ async def _open_files(path: Path, settings: Settings, on_load: Callable[[LoadPro
     name = database_name(path)
     storage = settings.cache_folder / "embedded" / f"{name}-{_files_mark(path)}"
     try:
-        server = await anyio.to_thread.run_sync(_start, storage)
+        server = await anyio.to_thread.run_sync(_start_copy, storage)
     except EmbeddedUnavailable as error:
         if "another process" not in str(error):
             raise
@@ -80,6 +81,18 @@ async def _open_files(path: Path, settings: Settings, on_load: Callable[[LoadPro
     except BaseException:
         server.stop(hurry=True)
         raise
+
+
+def _start_copy(storage: Path) -> EmbeddedServer:
+    """Start on a copy of loaded files; one that cannot be opened (its process was killed) is thrown away once."""
+    has_data = storage.exists() and any(storage.iterdir())
+    try:
+        return _start(storage)
+    except EmbeddedUnavailable as error:
+        if not has_data or "another process" in str(error):
+            raise
+        shutil.rmtree(storage)  # the files it was loaded from are what counts
+        return _start(storage)
 
 
 def _start(storage: Path | None) -> EmbeddedServer:

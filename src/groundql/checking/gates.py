@@ -47,6 +47,7 @@ def lift(rule: Rule) -> Check:
     async def check(candidate: Candidate, grounding: Grounding, env: Env) -> Sequence[Finding]:
         return rule(candidate.claims, grounding)
 
+    check.__name__ = rule.__name__.replace("findings", "gate")
     return check
 
 
