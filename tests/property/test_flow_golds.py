@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from groundql.bench.worlds import list_worlds
+from groundql.checking.gates import RULES
+from groundql.core.answer import Grounding, Question
 from groundql.core.catalog import Catalog, ContainerInfo
 from groundql.core.kind import NUMBERS, Kind
 from groundql.core.path import ENTRIES
@@ -77,6 +79,19 @@ def test_every_read_of_a_gold_is_stored_or_computed(name: str) -> None:
         wrong = [r for r in claims.reads if r.status not in FINE | {ReadStatus.FIELD_AS_MAP}]
         assert not wrong, (gold.id, wrong)
         assert not claims.unknown_operators
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_no_rule_blocks_a_gold(name: str) -> None:
+    catalog, golds = world(name)
+    blocked = {
+        gold.id: str(finding)
+        for gold in golds
+        for rule in RULES
+        for finding in rule(analyse(gold.program, catalog), Grounding(Question(""), catalog))
+        if finding.blocking
+    }
+    assert not blocked
 
 
 @pytest.mark.parametrize("name", WORLDS)
@@ -184,7 +199,15 @@ def test_a_filter_or_sort_before_the_stage_that_computes_its_field_is_early(name
         stages = gold.program.stages
         for index, stage in enumerate(stages):
             spec = stage.get("$group")
-            names = set(spec) - {"_id"} if isinstance(spec, dict) else set[str]()
+            there = {
+                name
+                for earlier in stages[:index]
+                for made in earlier.values()
+                if isinstance(made, dict)
+                for name in made
+            }
+            # a name that an earlier stage makes too is there already
+            names = set(spec) - {"_id"} - there if isinstance(spec, dict) else set[str]()
             for later in range(index + 1, len(stages)):
                 if not set(stages[later]) & {"$match", "$sort"}:
                     continue
