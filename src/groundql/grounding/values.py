@@ -147,11 +147,11 @@ class _Search:
         made = [w for term, locations in self.found for w in self._witnesses(term, locations)]
         order = {id(w): i for i, w in enumerate(made)}
         made.sort(key=lambda w: (not w.hard, w.distance > 0, as_name(w.term) in self.names, order[id(w)]))
-        seen: dict[tuple[str, str, str, object, bool], Witness] = {}
+        seen: dict[tuple[str, str, str, str, bool], Witness] = {}
         for witness in made:
-            seen.setdefault(
-                (witness.term, witness.container, str(witness.path), witness.stored, witness.is_key), witness
-            )
+            # as text: a stored decimal, for one, has no hash
+            stored = f"{type(witness.stored).__name__} {witness.stored!r}"
+            seen.setdefault((witness.term, witness.container, str(witness.path), stored, witness.is_key), witness)
         return tuple(seen.values())[:_MOST_WITNESSES]
 
     def _exact(self, term: Term) -> tuple[Location, ...]:
