@@ -91,7 +91,8 @@ def read_query(
         _check_database(name, database)
     reader = _Excerpts(text, container, database, now or dt.datetime.now(dt.UTC))
     found = reader.first()
-    return replace(found, notes=(*found.notes, _OUTPUT)) if had_output else found
+    left_out = [f"use {name} is left out: the database that is open is asked" for name in used if database is None]
+    return replace(found, notes=(*found.notes, *left_out, *([_OUTPUT] if had_output else [])))
 
 
 def parse_pipeline(value: object) -> tuple[Stage, ...]:
@@ -131,8 +132,12 @@ def _check_text(text: str) -> None:
         raise syntax_error("the text holds half of a surrogate pair")
 
 
+_OF_THE_SERVER: Final = frozenset({"admin", "config", "local"})
+"""Never the name that somebody's files go by."""
+
+
 def _check_database(name: str, database: str | None, at: Spot = NOWHERE) -> None:
-    if database is not None and name != database:
+    if name != database and (database is not None or name in _OF_THE_SERVER):
         message = f"the query is about the database {name}, and this is {database or 'another'}"
         raise syntax_error(message, at, f"connect to {name} instead, or take the name out")
 

@@ -179,3 +179,11 @@ def test_a_database_beside_loaded_files_is_told_to_be_taken_out() -> None:
 )
 def test_a_function_that_does_more_than_print_is_refused(text: str) -> None:
     failure(text)
+
+
+def test_a_database_chosen_before_the_query_is_told_or_refused_where_none_is_known() -> None:
+    read = read_query("use shop\ndb.orders.find()")
+    assert read.notes == ("use shop is left out: the database that is open is asked",)
+    with pytest.raises(ProgramSyntaxError, match="admin"):
+        read_query("use admin\ndb.orders.find()")
+    assert read_query("use shop\ndb.orders.find()", database="shop").notes == ()
