@@ -42,12 +42,15 @@ def is_used(witness: Witness, claims: Claims) -> bool:
 
 
 def _is_said(witness: Witness, claims: Claims) -> bool:
+    written = {*claims.texts, *(r.key for r in claims.reads if r.key)}
     stored = fold(str(witness.stored))
-    said = {fold(t) for t in claims.texts} | {fold(r.key) for r in claims.reads if r.key}
+    said = {fold(t) for t in written}
     number = witness.stored
     if isinstance(number, int | float) and not isinstance(number, bool) and float(number) in claims.numbers:
         return True
-    return stored in said or any(stored in text for text in said if len(stored) > 2)
+    if stored in said:  # another spelling of the same word is another value
+        return str(witness.stored) in written
+    return any(stored in text for text in said if len(stored) > 2)
 
 
 def _is_there(witness: Witness, read: Read) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from groundql.core.catalog import Witness
 from groundql.core.path import Path
-from groundql.core.program import MqlProgram
+from groundql.core.program import Claims, MqlProgram
 from groundql.languages.read import claims_of
 from groundql.solvers.explain import is_used
 from unit.grounding.small_world import shop
@@ -57,3 +57,10 @@ def test_a_key_is_used_where_its_map_is_read_by_it(stages: tuple[dict[str, Any],
     assert used(key("by_year", "2012"), *stages)
     assert not used(key("by_year", "2013"), *stages)
     assert not used(value("day", "2012"), *stages)
+
+
+def test_another_spelling_of_a_compared_value_is_not_used() -> None:
+    claims = Claims(texts=("open",))
+    place = Path.of("status")
+    assert is_used(Witness("open", "orders", place, "open"), claims)
+    assert not is_used(Witness("open", "orders", place, "Open "), claims)
